@@ -1,0 +1,163 @@
+// Space: a named set of keys with one engine behind it; and Lease: one holder's ownership of one key.
+//
+//   auto space = tenure::Space::open("files:/srv/leases");
+//   auto lease = space->claim(*tenure::Key::parse("deploy"), {.wait = std::chrono::minutes(5)});
+//   if (!lease) { … lease.error().message … }
+//   use(lease->epoch());          // the fencing token
+//   lease->release();             // or let it go out of scope
+//
+// Thread rule: all methods of both may be called from any thread. A Lease is move-only;
+// it keeps its space alive by itself.
+//
+// fork: a child has no part in the leases of its parent. Every call on an inherited handle fails with
+// Code::wrong_process, and its destructor does nothing.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tenure/error.h"
+#include "tenure/handle.h"
+#include "tenure/holder.h"
+#include "tenure/key.h"
+#include "tenure/stop.h"
+#include "tenure/terms.h"
+#include "tenure/time.h"
+#include "tenure/traits.h"
+
+namespace tenure {
+
+class Engine;
+class Lease;
+class Space;
+
+namespace detail {
+class SpaceState;
+class LeaseState;
+}  // namespace detail
+
+struct ClaimOptions {
+  Terms terms;
+  // Labels, at most 256 bytes each. Empty: a fresh random id of this process, and an id of the handle.
+  std::string owner;
+  std::string part;
+  std::string channel;
+  std::string version;
+  std::string session;
+  // How long to wait in line. nullopt: until granted or stopped. Zero (the default): one try.
+  std::optional<Duration> wait = Duration{0};
+  const Stop* stop = nullptr;
+  // Told when the wait begins and whenever the holder changes, on the calling thread.
+  std::function<void(const Observation&)> on_wait;
+  // Keep the lease while this process lives too, besides our own (a keeper for another process).
+  std::optional<ProcessIdentity> owner_process;
+  std::string command;  // shown as the holder's; empty: our own
+  std::string directory;
+  // Keep a descriptor that, passed to a child, makes the lease last until both are gone. See Lease::life_descriptor.
+  bool keep_life_descriptor = false;
+};
+
+// Why and to whom a lease was lost. Sticky: the first reason stays.
+struct Loss {
+  std::string why;
+  std::shared_ptr<const Observation> successor;  // how the key stands now, where that is known
+};
+
+class Lease {
+ public:
+  Lease(Lease&&) noexcept;
+  Lease& operator=(Lease&&) noexcept;
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  // Releases, if that was not done yet and the lease is not lost.
+  ~Lease();
+
+  const Key& key() const noexcept;
+  Epoch epoch() const noexcept;
+  // Is it still ours, as the store sees it now? Writes nothing. Code::lost or Code::expired when not; any other error
+  // means "unknown: do not act".
+  Result<void> verify();
+  // Extends the TTL; returns by how much it was late, if it was. A lease without a TTL needs no renewal: its keeper
+  // gives the signs of life.
+  Result<std::optional<Duration>> renew();
+  // Gives back. True: released now. False: there was nothing to release any more. Code::lost when it is somebody
+  // else's.
+  Result<bool> release();
+
+  // Set once the loss is known: pushed by the store, not polled. No system call.
+  bool lost() const noexcept;
+  std::optional<Loss> loss() const;
+  // Readable from the moment the loss is known: for poll and epoll. Not to be read from. Valid while the Lease lives.
+  int lost_fd() const noexcept;
+  // Called once, on the keeper's thread, as soon as the loss is known (at once if it is known already). Must not block.
+  void on_lost(std::function<void(const Loss&)> callback);
+
+  // With a TTL: what is left of it on our own clock (sleep counts), never negative.
+  std::optional<Duration> remaining() const;
+  Handle handle() const;
+  // Who was displaced by the claim, if somebody was, and other remarks for people.
+  const std::optional<Observation>& displaced() const noexcept;
+  const std::vector<std::string>& notes() const noexcept;
+  bool reclaimed() const noexcept;
+  // Passed to a child (dup it without close-on-exec there), it makes the lease last until both are gone. -1 unless
+  // ClaimOptions asked for it and the engine offers it. Belongs to the lease.
+  int life_descriptor() const noexcept;
+  // Runs `operation` while no takeover is possible; see Engine::guard.
+  Result<void> guard(Duration at_most, const std::function<void()>& operation);
+
+ private:
+  friend class Space;
+  explicit Lease(std::shared_ptr<detail::LeaseState> state);
+  std::shared_ptr<detail::LeaseState> state_;
+};
+
+struct RevokeOptions {
+  std::string reason;
+  bool force = false;
+  std::optional<Epoch> only_epoch;
+};
+
+class Space {
+ public:
+  // "files:DIR[?expiry=age|proof][&owner=any][&group=yes]", "memory:" (this process alone, a new one each time). A
+  // relative DIR is taken from the working directory. Code::bad_url, Code::unreachable, Code::unsafe_folder,
+  // Code::unsuitable_folder. `create`: make a missing folder (0700). Without it a missing one is Code::unreachable.
+  struct OpenOptions {
+    bool create = true;
+    bool observe_only = false;  // for looking, watching and listing: read permission is enough
+  };
+  static Result<Space> open(std::string_view url, OpenOptions options);
+  static Result<Space> open(std::string_view url);
+  // Over an engine that the caller built: for tests and for embedding.
+  static Space over(std::shared_ptr<Engine> engine, std::string url);
+
+  Result<Lease> claim(const Key& key, const ClaimOptions& options = {}) const;
+
+  // By handle, for another process of the same user.
+  Result<std::optional<Duration>> renew(const Handle& handle) const;
+  Result<std::optional<Duration>> verify(const Handle& handle) const;  // what is left of its TTL
+  Result<bool> release(const Handle& handle) const;
+
+  Result<Observation> revoke(const Key& key, const RevokeOptions& options) const;
+  Result<Observation> holder(const Key& key) const;
+  Result<std::vector<Observation>> list(const std::string& prefix = {}) const;
+  // Calls `on_change` with the new standing of each key that begins with `prefix` and changed, until `stop` or until it
+  // returns false. The first calls tell what is held at the start.
+  Result<void> watch(const std::string& prefix, const Stop& stop,
+                     const std::function<bool(const Observation&)>& on_change) const;
+
+  const Traits& traits() const;
+  const std::string& url() const;
+  std::string location() const;
+  Engine& engine() const;
+
+ private:
+  explicit Space(std::shared_ptr<detail::SpaceState> state);
+  std::shared_ptr<detail::SpaceState> state_;
+};
+
+}  // namespace tenure

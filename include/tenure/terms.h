@@ -1,0 +1,32 @@
+// Terms: what a claimant asks for, beside the key.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tenure/time.h"
+
+namespace tenure {
+
+enum class Mode : std::uint8_t { exclusive, shared };
+
+// What should happen to the work when the lease is lost. The library only records it and tells the holder; `tenure
+// run` acts on it.
+enum class AtLoss : std::uint8_t { terminate, kill, warn };
+
+struct Terms {
+  Mode mode = Mode::exclusive;
+  // How many may hold at once; 1 is sole ownership. An engine refuses, by its traits, what it cannot do.
+  std::uint32_t slots = 1;
+  // A hard limit that the holder asks for itself: past it others may take the key even while the holder lives. The
+  // holder extends it with renew(). Without one, a lease lasts as long as its holder is not proven dead.
+  std::optional<Duration> ttl;
+  // Why; shown to everybody who meets the lease. At most 1,024 bytes of UTF-8.
+  std::string reason;
+  AtLoss at_loss = AtLoss::terminate;
+
+  friend bool operator==(const Terms&, const Terms&) = default;
+};
+
+}  // namespace tenure

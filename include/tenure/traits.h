@@ -1,0 +1,26 @@
+// Traits: what an engine promises and what it offers.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tenure/time.h"
+
+namespace tenure {
+
+// What an engine offers. A claim that asks for more is refused with Code::unsupported, by name.
+struct Traits {
+  std::string name;                   // "memory", "files"
+  bool shared = false;                // Mode::shared
+  bool slots = false;                 // Terms::slots above 1
+  bool ttl = false;                   // Terms::ttl
+  bool first_in_first_out = false;    // waiting claims are granted in the order of their arrival
+  bool durable_epochs = false;        // epochs rise across loss of power
+  bool between_processes = false;     // excludes other processes, not only other handles
+  bool reclaim_keeps_epoch = false;   // the same process and part claiming again keeps its epoch
+  bool life_descriptor = false;       // Grant::life_descriptor can be had
+  std::optional<Duration> heartbeat;  // how often beat() wants to be called while a lease is held
+  std::string exclusion;              // one line for people: what it promises and to whom
+};
+
+}  // namespace tenure

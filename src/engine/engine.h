@@ -1,0 +1,153 @@
+// Engine: one store of leases. The interface is at the level of leases, because a table in memory, a folder of files
+// and a cluster are not the same kind of store. tests/conformance runs over every implementation.
+//
+// Thread rule: every method may be called from any thread, at any time, concurrently.
+//
+// Ends: every operation ends in done (a value), refused (nothing changed) or unknown (Outcome::unknown: it may have
+// happened; holder() or verify() tells). Nothing here waits without a bound or a Stop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tenure/error.h"
+#include "tenure/handle.h"
+#include "tenure/holder.h"
+#include "tenure/key.h"
+#include "tenure/stop.h"
+#include "tenure/terms.h"
+#include "tenure/time.h"
+#include "tenure/traits.h"
+
+namespace tenure {
+
+struct ClaimRequest {
+  Key key;
+  std::string owner;  // label, 1 to 256 bytes; the caller fills in its default
+  std::string part;   // label, 1 to 256 bytes
+  Terms terms;
+  std::string channel;
+  std::string version;
+  std::string session;
+  // Whom the lease is kept for, where that is not the claiming process: the lease lasts while either lives.
+  std::optional<ProcessIdentity> owner_process;
+  // Shown as the holder's; empty: the claiming process's own.
+  std::string command;
+  std::string directory;
+  bool keep_life_descriptor = false;
+};
+
+struct Grant {
+  Key key;
+  ClaimId claim;
+  Epoch epoch;
+  // The same process and part held it already; the former handle is fenced.
+  bool reclaimed = false;
+  // Set when the claim displaced somebody: how the key stood before, and the evidence.
+  std::optional<Observation> displaced;
+  // With a TTL: until when the holder may rely on it, counted from before the grant was written.
+  std::optional<BootTime> valid_until;
+  // To be passed to a child, so that the lease lasts until both are gone; -1 if not asked for or not offered. Stays the
+  // engine's: valid until release or loss.
+  int life_descriptor = -1;
+  std::vector<std::string> notes;  // for people: "the epoch counter was damaged and went on from 17"
+};
+
+// The current claim on a key, as a handle names it.
+struct ClaimRef {
+  Key key;
+  ClaimId claim;
+  Epoch epoch;
+};
+
+// How a waiting claim ends, and what is told meanwhile.
+struct Wait {
+  // nullopt: without bound (the Stop ends it). Zero: one try.
+  std::optional<Duration> at_most;
+  const Stop* stop = nullptr;
+  // Called when the wait begins and whenever the holder changes; on the caller's thread.
+  std::function<void(const Observation&)> on_wait;
+};
+
+struct Renewal {
+  Epoch epoch;
+  // Set when the lease was past its TTL already and nobody had come between.
+  std::optional<Duration> late_by;
+  std::optional<BootTime> valid_until;
+};
+
+struct Standing {
+  Epoch epoch;
+  // With a TTL: what is left of it on the holder's own clock.
+  std::optional<Duration> remaining;
+};
+
+struct Released {
+  // False: there was nothing to release (somebody already had). Not the holder's is an error (Code::lost).
+  bool released = false;
+};
+
+struct RevokeRequest {
+  Key key;
+  std::string reason;               // required with force
+  bool force = false;               // also take it from a holder who lives or may live
+  std::optional<Epoch> only_epoch;  // refuse (Code::epoch_changed) unless the lease has this epoch
+};
+
+struct Revoked {
+  Observation was;
+  std::vector<std::string> notes;
+};
+
+// Notices of change. A hint, like env::Watch: look again at the keys that it names.
+class Changes {
+ public:
+  virtual ~Changes() = default;
+  struct Seen {
+    std::vector<Key> keys;
+    bool everything = false;
+  };
+  // Waits at most `at_most`; empty on timeout and stop.
+  virtual Result<Seen> wait(Duration at_most, const Stop* stop) = 0;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual const Traits& traits() const = 0;
+  // Where the space lies, for people: a path.
+  virtual std::string location() const = 0;
+
+  // One try. Code::held (with the holder) when somebody else has it. The grant is as durable as traits say on return.
+  virtual Result<Grant> try_claim(const ClaimRequest& request) = 0;
+  // Claims, waiting as long as `wait` allows: Code::timed_out, Code::cancelled. A wait that ended without a grant
+  // leaves nothing behind.
+  virtual Result<Grant> await(const ClaimRequest& request, const Wait& wait) = 0;
+
+  // Called by the keeper of this process about once per traits().heartbeat: gives a sign of life. Does not extend a
+  // TTL.
+  virtual Result<Renewal> beat(const ClaimRef& claim) = 0;
+  // Extends the TTL. A late one with nobody in between succeeds and says so. Code::lost after a takeover.
+  virtual Result<Renewal> renew(const ClaimRef& claim) = 0;
+  // Is it still ours? Writes nothing. Code::lost, Code::expired; any other error means "unknown: do not act".
+  virtual Result<Standing> verify(const ClaimRef& claim) = 0;
+  virtual Result<Released> release(const ClaimRef& claim) = 0;
+  virtual Result<Revoked> revoke(const RevokeRequest& request) = 0;
+  // Runs `operation` while no takeover of the key is possible, if the claim is current, for at most `at_most`: past it
+  // the guard is dropped, the claim is lost and the result is Code::unknown_outcome.
+  virtual Result<void> guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation) = 0;
+
+  // How the key stands. Needs only read permission and never waits for anybody.
+  virtual Result<Observation> holder(const Key& key) = 0;
+  // Every key that is held or damaged and begins with `prefix`, sorted by key.
+  virtual Result<std::vector<Observation>> list(const std::string& prefix) = 0;
+
+  virtual Result<std::unique_ptr<Changes>> changes() = 0;
+};
+
+}  // namespace tenure

@@ -1,0 +1,16 @@
+// The port to time. Reads only; nothing in tenure asks the system for the time in another way.
+#pragma once
+
+#include "tenure/time.h"
+
+namespace tenure::env {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual MonotonicTime monotonic() const = 0;
+  virtual BootTime boottime() const = 0;
+  virtual WallTime wall() const = 0;
+};
+
+}  // namespace tenure::env

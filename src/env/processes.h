@@ -1,0 +1,35 @@
+// The port to processes: who we are, and what can be seen of others. It gathers; rules/liveness judges.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "model/evidence.h"
+#include "tenure/error.h"
+#include "tenure/holder.h"
+
+namespace tenure::env {
+
+class Processes {
+ public:
+  virtual ~Processes() = default;
+
+  // Read at construction. Cheap, no system call.
+  virtual const Standpoint& self() const = 0;
+  // True in a child that was forked after construction: such a process must not act for its parent. One getpid().
+  virtual bool forked() const = 0;
+
+  virtual ProcessSight look(std::int32_t pid) const = 0;
+  // The identity of another process, as complete as can be seen. Code::not_held when there is no such process,
+  // Code::not_permitted when it cannot be seen.
+  virtual Result<ProcessIdentity> identify(std::int32_t pid) const = 0;
+  // Command line and working directory of another process, empty where they cannot be read.
+  virtual std::string command_of(std::int32_t pid) const = 0;
+  virtual std::string directory_of(std::int32_t pid) const = 0;
+  // A descriptor that becomes readable when the process ends (pidfd), close-on-exec, owned by the caller; -1 where none
+  // can be had (gone, another namespace, an old kernel, no descriptors left).
+  virtual int death_descriptor(std::int32_t pid) const = 0;
+};
+
+}  // namespace tenure::env
