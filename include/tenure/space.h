@@ -38,6 +38,7 @@ class Space;
 namespace detail {
 class SpaceState;
 class LeaseState;
+Space make_space(std::shared_ptr<SpaceState> state);
 }  // namespace detail
 
 struct ClaimOptions {
@@ -132,8 +133,6 @@ class Space {
   };
   static Result<Space> open(std::string_view url, OpenOptions options);
   static Result<Space> open(std::string_view url);
-  // Over an engine that the caller built: for tests and for embedding.
-  static Space over(std::shared_ptr<Engine> engine, std::string url);
 
   Result<Lease> claim(const Key& key, const ClaimOptions& options = {}) const;
 
@@ -156,6 +155,7 @@ class Space {
   Engine& engine() const;
 
  private:
+  friend Space detail::make_space(std::shared_ptr<detail::SpaceState> state);
   explicit Space(std::shared_ptr<detail::SpaceState> state);
   std::shared_ptr<detail::SpaceState> state_;
 };

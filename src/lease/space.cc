@@ -1,0 +1,203 @@
+#include "tenure/space.h"
+
+#include <algorithm>
+
+#include "lease/labels.h"
+#include "lease/lease_state.h"
+#include "lease/over.h"
+#include "lease/space_state.h"
+
+namespace tenure {
+namespace {
+
+using detail::LeaseState;
+using detail::SpaceState;
+
+Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, env::Random& random) {
+  ClaimRequest request{key,
+                       options.owner,
+                       options.part,
+                       options.terms,
+                       options.channel,
+                       options.version,
+                       options.session,
+                       options.owner_process,
+                       options.command,
+                       options.directory,
+                       options.keep_life_descriptor};
+  if (request.owner.empty()) {
+    auto label = lease::process_label(random);
+    if (!label) return fail(label.error());
+    request.owner = *label;
+  }
+  if (request.part.empty()) {
+    auto label = lease::fresh_label(random);
+    if (!label) return fail(label.error());
+    request.part = *label;
+  }
+  return request;
+}
+
+Result<Grant> granted(Engine& engine, const ClaimRequest& request, const ClaimOptions& options) {
+  if (options.wait && *options.wait <= Duration{0}) return engine.try_claim(request);
+  return engine.await(request, Wait{options.wait, options.stop, options.on_wait});
+}
+
+ClaimRef ref_of(const Handle& handle) {
+  return {handle.key, handle.claim, handle.epoch};
+}
+
+}  // namespace
+
+namespace detail {
+Space make_space(std::shared_ptr<SpaceState> state) {
+  return Space(std::move(state));
+}
+}  // namespace detail
+
+Space lease::over(std::shared_ptr<Engine> engine, env::Environment environment, std::string url) {
+  return detail::make_space(std::make_shared<SpaceState>(std::move(engine), std::move(environment), std::move(url)));
+}
+
+Space::Space(std::shared_ptr<SpaceState> state) : state_(std::move(state)) {}
+
+const Traits& Space::traits() const {
+  return state_->engine().traits();
+}
+const std::string& Space::url() const {
+  return state_->url();
+}
+std::string Space::location() const {
+  return state_->engine().location();
+}
+Engine& Space::engine() const {
+  return state_->engine();
+}
+
+Result<Lease> Space::claim(const Key& key, const ClaimOptions& options) const {
+  auto request = request_of(key, options, *state_->environment().random);
+  if (!request) return fail(request.error());
+  // What the handle needs is taken first: a grant that could not be kept would have to be given back.
+  auto lost_signal = Stop::create();
+  if (!lost_signal) return fail(lost_signal.error());
+  auto grant = granted(state_->engine(), *request, options);
+  if (!grant) return fail(grant.error());
+  auto lease = std::make_shared<LeaseState>(state_, std::move(*grant), std::move(*lost_signal));
+  if (auto kept = state_->keeper().add(lease); !kept) {
+    (void)lease->release();
+    return fail(kept.error());
+  }
+  return Lease(std::move(lease));
+}
+
+Result<std::optional<Duration>> Space::renew(const Handle& handle) const {
+  auto renewal = state_->engine().renew(ref_of(handle));
+  if (!renewal) return fail(renewal.error());
+  return renewal->late_by;
+}
+
+Result<std::optional<Duration>> Space::verify(const Handle& handle) const {
+  auto standing = state_->engine().verify(ref_of(handle));
+  if (!standing) return fail(standing.error());
+  return standing->remaining;
+}
+
+Result<bool> Space::release(const Handle& handle) const {
+  auto released = state_->engine().release(ref_of(handle));
+  if (!released) return fail(released.error());
+  return released->released;
+}
+
+Result<Observation> Space::revoke(const Key& key, const RevokeOptions& options) const {
+  auto revoked = state_->engine().revoke({key, options.reason, options.force, options.only_epoch});
+  if (!revoked) return fail(revoked.error());
+  for (const std::string& note : revoked->notes) {
+    if (!revoked->was.note.empty()) revoked->was.note += "; ";
+    revoked->was.note += note;
+  }
+  return std::move(revoked->was);
+}
+
+Result<Observation> Space::holder(const Key& key) const {
+  return state_->engine().holder(key);
+}
+
+Result<std::vector<Observation>> Space::list(const std::string& prefix) const {
+  return state_->engine().list(prefix);
+}
+
+// ---- Lease --------------------------------------------------------------------------------------------------------
+
+Lease::Lease(std::shared_ptr<LeaseState> state) : state_(std::move(state)) {}
+Lease::Lease(Lease&&) noexcept = default;
+
+Lease& Lease::operator=(Lease&& other) noexcept {
+  if (this != &other) {
+    Lease former(std::move(state_));
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+Lease::~Lease() {
+  // A refusal here says that there is nothing to give back: lost, released before, or another process's.
+  if (state_) (void)state_->release();
+}
+
+const Key& Lease::key() const noexcept {
+  return state_->grant().key;
+}
+Epoch Lease::epoch() const noexcept {
+  return state_->grant().epoch;
+}
+Result<void> Lease::verify() {
+  return state_->verify();
+}
+Result<std::optional<Duration>> Lease::renew() {
+  return state_->renew();
+}
+Result<bool> Lease::release() {
+  return state_->release();
+}
+bool Lease::lost() const noexcept {
+  return state_->lost();
+}
+std::optional<Loss> Lease::loss() const {
+  return state_->loss();
+}
+int Lease::lost_fd() const noexcept {
+  return state_->lost_signal().descriptor();
+}
+void Lease::on_lost(std::function<void(const Loss&)> callback) {
+  state_->on_lost(std::move(callback));
+}
+
+std::optional<Duration> Lease::remaining() const {
+  const auto until = state_->valid_until();
+  if (!until) return std::nullopt;
+  return std::max(*until - state_->space().environment().clock->boottime(), Duration{0});
+}
+
+Handle Lease::handle() const {
+  const Grant& grant = state_->grant();
+  return Handle{grant.key, grant.claim, grant.epoch, state_->space().url()};
+}
+
+const std::optional<Observation>& Lease::displaced() const noexcept {
+  return state_->grant().displaced;
+}
+const std::vector<std::string>& Lease::notes() const noexcept {
+  return state_->grant().notes;
+}
+bool Lease::reclaimed() const noexcept {
+  return state_->grant().reclaimed;
+}
+int Lease::life_descriptor() const noexcept {
+  return state_->grant().life_descriptor;
+}
+
+Result<void> Lease::guard(Duration at_most, const std::function<void()>& operation) {
+  return state_->guard(at_most, operation);
+}
+
+}  // namespace tenure
