@@ -6,19 +6,14 @@
 #include <optional>
 
 #include "base/process_mark.h"
+#include "base/text.h"
 
 namespace tenure::lease {
 
 Result<std::string> fresh_label(env::Random& random) {
   std::array<std::uint8_t, 8> bytes{};
   if (auto filled = random.fill(bytes); !filled) return fail(filled.error());
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (std::uint8_t byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
+  return to_hex(bytes);
 }
 
 Result<std::string> process_label(env::Random& random) {

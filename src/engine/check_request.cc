@@ -1,0 +1,59 @@
+#include "engine/check_request.h"
+
+#include "base/limits.h"
+#include "base/text.h"
+
+namespace tenure {
+namespace {
+
+Result<void> check_labels(const ClaimRequest& request) {
+  struct Label {
+    const char* what;
+    const std::string& text;
+    bool may_be_empty;
+  };
+  for (const Label& label : {Label{"owner", request.owner, false}, Label{"part", request.part, false},
+                             Label{"channel", request.channel, true}, Label{"version", request.version, true},
+                             Label{"session", request.session, true}}) {
+    auto checked = check_text(label.what, label.text, limits::kLabelBytes, label.may_be_empty);
+    if (!checked) return checked;
+  }
+  return check_text("reason", request.terms.reason, limits::kReasonBytes, true);
+}
+
+Result<void> refuse(const Traits& traits, const std::string& what) {
+  return fail(Code::unsupported, "the engine '" + traits.name + "' does not offer " + what,
+              "leave it out, or use a space whose engine offers it");
+}
+
+Result<void> check_terms(const Terms& terms, const Traits& traits) {
+  if (terms.mode == Mode::shared && !traits.shared) return refuse(traits, "shared leases");
+  if (terms.slots == 0) return fail(Code::usage, "0 slots: at least one holder must be possible");
+  if (terms.slots > 1 && !traits.slots) return refuse(traits, "more than one slot");
+  if (!terms.ttl) return {};
+  if (!traits.ttl) return refuse(traits, "a TTL");
+  if (*terms.ttl <= Duration{0}) return fail(Code::bad_duration, "a TTL must be longer than 0");
+  if (*terms.ttl > limits::kLongestDuration) return fail(Code::bad_duration, "a TTL may be at most ten years");
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_text(const std::string& what, const std::string& text, std::size_t max_bytes, bool may_be_empty) {
+  if (text.empty() && !may_be_empty) return fail(Code::bad_label, "the " + what + " is empty");
+  if (text.size() > max_bytes) {
+    return fail(Code::bad_label, "the " + what + " has " + std::to_string(text.size()) + " bytes; the limit is " +
+                                     std::to_string(max_bytes));
+  }
+  if (auto fault = fault_in_text(text)) {
+    return fail(Code::bad_label, "the " + what + " is not plain text: " + describe(*fault));
+  }
+  return {};
+}
+
+Result<void> check_request(const ClaimRequest& request, const Traits& traits) {
+  if (auto labels = check_labels(request); !labels) return labels;
+  return check_terms(request.terms, traits);
+}
+
+}  // namespace tenure
