@@ -59,12 +59,24 @@ struct LeaseRecord {
 
 inline constexpr std::size_t kMaxRecordBytes = 64 * 1024;
 
-// Two-space JSON and a newline, keys in the order above. Always parses back to the same record.
+// What we write is never longer than this, whatever it holds.
+inline constexpr std::size_t kMaxWrittenRecordBytes = 16 * 1024;
+
+// The record as it will stand on disk: text made valid UTF-8 and cut (labels, host and user name 256 bytes, reason
+// 1024, command 512, directory 1024, ids 64; a key is never cut), a TTL in whole milliseconds (rounded up) of at most
+// ten years, stamps in 0 … 2^62 ns. A record within these bounds comes back unchanged.
+LeaseRecord bounded(const LeaseRecord& record);
+
+// Two-space JSON and a newline, keys in the order above. Always parses back to bounded(record); the epoch must be below
+// 2^53.
 std::string encode(const LeaseRecord& record);
-// Code::damaged: not JSON, not an object, a required field missing or of the wrong type, an epoch of 2^53 or more,
-// nesting beyond 16. Unknown keys are ignored; trailing blanks are allowed. An "extra" object that cannot be read makes
-// the whole record damaged: half a truth about a holder is none.
+// Code::damaged: not JSON, not an object, a key twice, a required field missing or of the wrong type, an epoch of 2^53
+// or more, nesting beyond 16. Unknown keys are ignored; trailing blanks are allowed. An "extra" object that cannot be
+// read makes the whole record damaged: half a truth about a holder is none.
 Result<LeaseRecord> decode_lease_record(std::string_view bytes);
+
+// Milliseconds of a foreign record may be any number: those beyond what WallTime can hold become its limit.
+WallTime wall_time_of(std::int64_t milliseconds);
 
 // The record as people see it. Never contains the claim id.
 Holder holder_of(const LeaseRecord& record);

@@ -38,7 +38,9 @@ struct Sighting {
   friend bool operator==(const Sighting&, const Sighting&) = default;
 };
 inline constexpr std::size_t kMaxSightings = 16;
+// New sightings are put at the end: the first are the oldest.
 std::string encode(const std::vector<Sighting>& sightings);
+// Code::damaged, as for a lease record; also more than kMaxSightings.
 Result<std::vector<Sighting>> decode_sightings(std::string_view bytes);
 
 // `<id>.revoked.json`: the last revocation of the key: who, why, of which epoch.
@@ -54,7 +56,12 @@ struct Revocation {
   std::string was;         // one line about the holder who lost it
   friend bool operator==(const Revocation&, const Revocation&) = default;
 };
+inline constexpr std::size_t kMaxWasBytes = 1024;
+// As it will stand on disk: text made valid UTF-8 and cut (reason and `was` 1024 bytes, command 512, names 256).
+Revocation bounded(const Revocation& revocation);
+// Always parses back to bounded(revocation); the epoch must be below 2^53.
 std::string encode(const Revocation& revocation);
+// Code::damaged, as for a lease record.
 Result<Revocation> decode_revocation(std::string_view bytes);
 
 }  // namespace tenure
