@@ -1,0 +1,141 @@
+// FakeDisk: a folder on a disk that forgets.
+//
+// What was not synced is gone after lose_power(): bytes that no fsync of their file covered, names that no fsync of the
+// folder covered. Processes reach it through a FakeDirectory each; the locks that they hold end with them.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "env/directory.h"
+#include "fakes/fake_clock.h"
+#include "fakes/fake_processes.h"
+#include "fakes/fault_plan.h"
+
+namespace tenure::fakes {
+
+// What a name can lead to. Anything but a readable file is Code::damaged (or not_permitted) to the port.
+enum class Placed : std::uint8_t { file, fifo, directory, link, foreign, unreadable };
+
+// How the power goes.
+struct PowerLoss {
+  // Of the last write that was not synced, this many bytes reached the disk; the rest is as it was before.
+  std::optional<std::size_t> tear_at;
+  // The names had reached the disk although nobody synced the folder: the file after a rename is there, and empty.
+  bool names_survive = false;
+};
+
+// Thread-safe.
+class FakeDisk : public std::enable_shared_from_this<FakeDisk> {
+ public:
+  static std::shared_ptr<FakeDisk> create(std::shared_ptr<FakeWorld> world, std::shared_ptr<FakeClock> clock);
+
+  // The folder as one process has it open.
+  std::unique_ptr<env::Directory> open(ProcessNumber process);
+  // What goes wrong for that process.
+  std::shared_ptr<FaultPlan> faults(ProcessNumber process);
+
+  // All locks end and all watches fall silent. The processes are the world's: see FakeWorld::reboot.
+  void lose_power(const PowerLoss& how = {});
+
+  // Bytes that all named files may have together, and how many names there may be: beyond, Code::no_space.
+  void set_capacity(std::size_t bytes);
+  void set_max_names(std::size_t names);
+  // Every change is refused with Code::read_only.
+  void set_read_only(bool read_only);
+  // Whoever asks for a watch gets a poll.
+  void refuse_watches(bool refuse);
+  // Events were dropped: every watch reports `everything`.
+  void overflow_watches();
+  // The folder was moved: its path no longer leads to it.
+  void move_folder();
+
+  // What a stranger does behind the back of everybody. Durable at once.
+  void place(const std::string& name, Placed kind, const std::string& bytes = {});
+  void erase(const std::string& name);
+  // A child to whom the descriptor of the life lock of `parent` was passed: the lock lasts until both are gone.
+  void share_life(const std::string& name, ProcessNumber parent, ProcessNumber child);
+
+  // What lies there now, and what would be left of it after lose_power().
+  std::optional<std::string> bytes(const std::string& name) const;
+  std::optional<std::string> durable_bytes(const std::string& name) const;
+  std::vector<std::string> names() const;
+  // Names whose section or life lock is held now.
+  std::vector<std::string> locked() const;
+
+ private:
+  friend class FakeDirectory;
+  friend class FakeSectionLock;
+  friend class FakeLifeLock;
+  friend class FakeWatch;
+
+  using Number = std::uint64_t;  // of an inode, of a lock
+
+  struct Hold {
+    Number id = 0;
+    std::set<ProcessNumber> processes;
+  };
+  struct Inode {
+    Placed kind = Placed::file;
+    std::string bytes;
+    std::string durable;  // what an fsync covered
+    WallTime modified;
+    std::optional<Hold> section;
+    std::optional<Hold> life;
+  };
+  struct LastWrite {
+    Number inode = 0;
+    std::string before;
+    std::string after;
+  };
+  struct Pending {
+    std::set<std::string> names;
+    bool everything = false;
+  };
+
+  FakeDisk(std::shared_ptr<FakeWorld> world, std::shared_ptr<FakeClock> clock)
+      : world_(std::move(world)), clock_(std::move(clock)) {}
+
+  // All below: with mutex_ held.
+  Number make_inode(Placed kind);
+  Inode* find(const std::string& name);
+  const Inode* find(const std::string& name) const;
+  FileIdentity identity(const std::string& name) const;
+  std::size_t used() const;
+  Result<void> write(Number inode, std::string_view bytes);
+  void sync(Number inode);
+  Result<Number> create_file(const std::string& name);
+  Result<void> writable() const;
+  // The file under the name, if it is one that may be opened.
+  Result<Inode*> usable(const std::string& name);
+  void notify(const std::string& name);
+  void notify_inode(Number inode);
+  void let_go(ProcessNumber process);
+  std::optional<Hold>* held_by(Inode& inode, Number id);
+
+  std::shared_ptr<FakeWorld> world_;
+  std::shared_ptr<FakeClock> clock_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<Number, Inode> inodes_;  // never forgotten: a file without a name may be open still
+  std::map<std::string, Number> names_;
+  std::map<std::string, Number> durable_names_;
+  std::optional<LastWrite> last_write_;
+  std::map<Number, Pending> watches_;
+  std::map<ProcessNumber, std::shared_ptr<FaultPlan>> faults_;
+  Number next_ = 1;
+  std::size_t capacity_ = static_cast<std::size_t>(-1);
+  std::size_t max_names_ = static_cast<std::size_t>(-1);
+  bool read_only_ = false;
+  bool no_watches_ = false;
+  bool in_place_ = true;
+};
+
+}  // namespace tenure::fakes

@@ -1,0 +1,86 @@
+// FaultPlan: which calls of one fake process to its disk go wrong, and how.
+//
+// Calls are counted from the moment of planning; their names are those of env::Directory, and the steps of a composed
+// call count by themselves: "read", "replace.write", "replace.sync", "replace.rename", "overwrite.write",
+// "overwrite.sync", "remove", "move_aside", "sync", "list", "lock", "section.read", "section.write", "section.sync",
+// "take_life", "probe_life", "watch", "in_place".
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenure/error.h"
+
+namespace tenure::fakes {
+
+struct Fault {
+  enum class Kind : std::uint8_t {
+    refuse,       // nothing is done, the code comes back
+    lose_answer,  // it is done, and yet the code comes back
+    die_before,   // the process is killed at the entrance
+    die_after,    // the process is killed when it is done
+  };
+  Kind kind = Kind::refuse;
+  Code code = Code::input_output;
+};
+
+class FaultPlan {
+ public:
+  // The `nth` call from now on, the first being 1, whatever its name.
+  void at_call(std::uint64_t nth, Fault fault) {
+    std::lock_guard lock(mutex_);
+    by_number_[calls_.size() + nth] = fault;
+  }
+  // The `nth` call of that name from now on.
+  void at(const std::string& name, std::uint64_t nth, Fault fault) {
+    std::lock_guard lock(mutex_);
+    by_name_[{name, count_of(name) + nth}] = fault;
+  }
+  // Every call of that name, until clear().
+  void always(const std::string& name, Fault fault) {
+    std::lock_guard lock(mutex_);
+    always_[name] = fault;
+  }
+  void clear() {
+    std::lock_guard lock(mutex_);
+    by_number_.clear();
+    by_name_.clear();
+    always_.clear();
+  }
+  // The names of all calls so far: how many there are to fail one by one, and which one failed.
+  std::vector<std::string> calls() const {
+    std::lock_guard lock(mutex_);
+    return calls_;
+  }
+
+  // For the fake: counts this call and tells what becomes of it.
+  std::optional<Fault> next(const std::string& name) {
+    std::lock_guard lock(mutex_);
+    calls_.push_back(name);
+    const std::uint64_t of_this_name = ++counts_[name];
+    if (auto it = by_number_.find(calls_.size()); it != by_number_.end()) return it->second;
+    if (auto it = by_name_.find({name, of_this_name}); it != by_name_.end()) return it->second;
+    if (auto it = always_.find(name); it != always_.end()) return it->second;
+    return std::nullopt;
+  }
+
+ private:
+  std::uint64_t count_of(const std::string& name) const {
+    auto it = counts_.find(name);
+    return it == counts_.end() ? 0 : it->second;
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> calls_;
+  std::map<std::string, std::uint64_t> counts_;
+  std::map<std::uint64_t, Fault> by_number_;
+  std::map<std::pair<std::string, std::uint64_t>, Fault> by_name_;
+  std::map<std::string, Fault> always_;
+};
+
+}  // namespace tenure::fakes
