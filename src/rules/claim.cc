@@ -62,12 +62,13 @@ std::string silence_words(const Occupant& occupant) {
   return "silent for " + words(occupant.silence.value) + " of " + words(occupant.silence_bound);
 }
 
-// AgentMux's table: older than the TTL is free, alive or not; younger is held unless dead.
-ClaimVerdict decide_by_age(const Occupant& occupant) {
+// AgentMux's table: older than the TTL is free, alive or not; younger is held unless dead. It never asks whether the
+// claimant's own process is dead.
+ClaimVerdict decide_by_age(const Occupant& occupant, bool own) {
+  if (occupant.verdict.liveness == Liveness::dead && !own) return over_dead(occupant);
   if (past(Expiry::age, occupant.silence, occupant.silence_bound)) {
     return {Answer::over_expired, "its holder was " + silence_words(occupant), {}};
   }
-  if (occupant.verdict.liveness == Liveness::dead) return over_dead(occupant);
   if (past_hard_ttl(Expiry::age, occupant)) return over_hard_ttl(occupant);
   return {
       Answer::held, "its holder renewed within " + words(occupant.silence_bound),
@@ -123,7 +124,7 @@ ClaimVerdict decide_claim(Expiry policy, const Occupant& occupant, const Claiman
 
   const bool own = same_owner(occupant, claimant);
   if (own && same_part(policy, occupant, claimant)) return {Answer::reclaim, "the same process and part hold it", {}};
-  ClaimVerdict verdict = policy == Expiry::age ? decide_by_age(occupant) : decide_by_proof(occupant);
+  ClaimVerdict verdict = policy == Expiry::age ? decide_by_age(occupant, own) : decide_by_proof(occupant);
   if (own && verdict.answer == Answer::held) {
     verdict.answer = Answer::held_by_part;
     verdict.why = "another part of the same process holds it: " + occupant.part;
