@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the release program for ./tenure: build_program.sh STAMP. Several may be started at once: one builds, the
-# others wait for it and find nothing left to do. Ends with 70 when the build fails.
+# others wait until it is done, do nothing, and leave it to the caller to look again. Ends with 70 when the build fails.
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 stamp=$1
@@ -16,6 +16,7 @@ exec 9>build/release/.lock
 if ! flock --nonblock 9; then
   echo "tenure: another ./tenure is building; waiting for it"
   flock 9
+  exit 0
 fi
 
 # The stamp takes the time before the build looked at the sources, so that a change made meanwhile is seen next time.
