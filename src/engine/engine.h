@@ -84,6 +84,8 @@ struct Standing {
   Epoch epoch;
   // With a TTL: what is left of it on the holder's own clock.
   std::optional<Duration> remaining;
+  // The store lost its record of the claim, though nobody was granted the key since: a beat writes it again.
+  bool needs_beat = false;
 };
 
 struct Released {

@@ -85,6 +85,10 @@ void Keeper::Shared::round(Changes& changes) {
 }
 
 void Keeper::Shared::run(std::unique_ptr<Changes> changes) {
+  // What happened between the first grant and the start of the watch.
+  for (const auto& lease : due({{}, true}, false)) {
+    if (!lease->check()) drop(lease.get());
+  }
   while (!stop->requested()) round(*changes);
 }
 

@@ -94,6 +94,7 @@ bool LeaseState::check() {
   if (barred()) return false;
   auto standing = space_->engine().verify(ref());
   note_loss(standing);
+  if (standing && standing->needs_beat) return beat();
   return !lost();
 }
 

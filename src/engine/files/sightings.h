@@ -1,8 +1,8 @@
 // First sights: when we first saw a record that can be judged only by watching it.
 //
-// A holder on another host, or one that an old program wrote, is judged by "unchanged for its TTL as seen on my own clock".
-// What one process saw stays in its memory; claimants also keep it beside the lease (`<id>.seen`), so that many short tries
-// come to an end as one long wait does.
+// A holder on another host, or one that an old program wrote, is judged by "unchanged for its TTL as seen on my own
+// clock". What one process saw stays in its memory; claimants also keep it beside the lease (`<id>.seen`), so that many
+// short tries come to an end as one long wait does.
 #pragma once
 
 #include <map>

@@ -1,0 +1,100 @@
+// The section of a key and the two places where its highest epoch stands.
+#include "engine/files/store.h"
+
+#include "base/limits.h"
+
+namespace tenure::files {
+
+using Reading = rules::EpochSource::Reading;
+
+Result<Section> Store::enter(const FileNames& names, Duration at_most, const Stop* stop) {
+  auto lock = directory_->lock(names.lock, at_most, stop);
+  if (!lock) return fail(lock.error());
+  Section section;
+  section.lock = std::move(*lock);
+  auto text = section.lock->read();
+  if (!text) return fail(text.error());
+  if (!text->empty()) {
+    auto note = decode_section_note(*text);
+    section.note_epoch.reading = note ? Reading::value : Reading::unreadable;
+    if (note) {
+      section.note = *note;
+      section.note_epoch.epoch = note->epoch;
+    }
+  }
+  section.counter = read_counter(names, section.counter_file);
+  return section;
+}
+
+rules::EpochSource Store::read_counter(const FileNames& names, std::optional<env::FileContent>& file) {
+  auto content = directory_->read(names.epoch, limits::kSectionFileBytes);
+  if (!content) return {Reading::unreadable, Epoch{}};
+  if (!*content) return {Reading::missing, Epoch{}};
+  file = std::move(**content);
+  auto epoch = decode_epoch_file(file->bytes);
+  if (!epoch) return {Reading::unreadable, Epoch{}};
+  return {Reading::value, *epoch};
+}
+
+Result<void> Store::write_note(Section& section, SectionNote note, bool durable) {
+  auto written = section.lock->write(encode(note), durable);
+  if (!written) return written;
+  section.note = note;
+  section.note_epoch = {Reading::value, note.epoch};
+  return {};
+}
+
+Result<void> Store::write_counter(Section& section, const FileNames& names, Epoch epoch) {
+  const std::string text = encode_epoch_file(epoch);
+  if (section.counter.reading == Reading::value) {
+    auto written = directory_->overwrite(names.epoch, section.counter_file->identity, text, true);
+    if (written) {
+      section.counter.epoch = epoch;
+      return {};
+    }
+    if (written.error().code != Code::damaged) return written;
+  }
+  // A thing under the name that is no readable file is kept as evidence.
+  if (section.counter.reading == Reading::unreadable) {
+    if (auto aside = put_aside(names, names.epoch); !aside) return aside;
+  }
+  auto replaced = directory_->replace(names.epoch, names.temporary, text, true);
+  if (!replaced) return replaced;
+  section.counter = {Reading::value, epoch};
+  section.counter_file.reset();
+  return {};
+}
+
+Result<rules::NextEpoch> Store::epoch_of_grant(const Section& section, const Look& look, bool keep) const {
+  rules::EpochSources sources;
+  sources.counter = section.counter;
+  sources.note = section.note_epoch;
+  if (look.record && look.record->epoch != 0) {
+    sources.record = {Reading::value, Epoch(look.record->epoch)};
+  } else if (!look.damage.empty()) {
+    sources.record = {Reading::unreadable, Epoch{}};
+  }
+  sources.first_use = section.lock->created() && !look.record && look.damage.empty();
+  sources.now = environment_.clock->wall();
+  if (keep && look.record && look.record->epoch != 0) {
+    // AgentMux's rule for the same process and part: the epoch stays. It must still be the highest known.
+    const Epoch same(look.record->epoch);
+    const bool highest = (section.counter.reading != Reading::value || section.counter.epoch <= same) &&
+                         (section.note_epoch.reading != Reading::value || section.note_epoch.epoch <= same);
+    if (highest) return rules::NextEpoch{same, ""};
+  }
+  auto next = rules::next_epoch(sources);
+  if (!next) {
+    Error error = next.error();
+    error.message = look.key.text() + " in " + directory_->path() + ": " + error.message;
+    if (error.code == Code::epoch_unreadable) {
+      error.remedy = "look at " + directory_->path() + "/" + file_names(look.key).epoch +
+                     "; to go on above every epoch that time allows: tenure revoke --force --reason TEXT " +
+                     look.key.text();
+    }
+    return fail(error);
+  }
+  return next;
+}
+
+}  // namespace tenure::files

@@ -1,0 +1,103 @@
+#include "engine/files/store.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+
+namespace tenure::files {
+
+Store::Store(std::shared_ptr<env::Directory> directory, env::Environment environment, FilesOptions options,
+             Traits traits)
+    : directory_(std::move(directory)),
+      environment_(std::move(environment)),
+      options_(options),
+      traits_(std::move(traits)),
+      viewer_(*directory_, environment_, options_.expiry) {}
+
+Result<void> Store::check_process() const {
+  if (!environment_.processes->forked()) return {};
+  return fail(Code::wrong_process, "this space was opened before a fork, by the parent process",
+              "open the space in this process");
+}
+
+std::optional<Held> Store::held(const ClaimRef& claim) {
+  std::lock_guard lock(mutex_);
+  const auto found = held_.find(claim.key);
+  if (found == held_.end() || found->second.claim != claim.claim) return std::nullopt;
+  return found->second;
+}
+
+void Store::keep_held(const Key& key, Held held) {
+  std::lock_guard lock(mutex_);
+  held_.insert_or_assign(key, std::move(held));
+}
+
+void Store::drop_held(const ClaimRef& claim) {
+  Held dropped;  // destroyed after the mutex is free: it makes system calls
+  std::lock_guard lock(mutex_);
+  const auto found = held_.find(claim.key);
+  if (found == held_.end() || found->second.claim != claim.claim) return;
+  dropped = std::move(found->second);
+  held_.erase(found);
+}
+
+std::optional<Key> Store::key_of(const std::string& stem) {
+  if (auto plain = key_of_stem(stem)) return plain;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [key, held] : held_) {
+      if (file_names(key).stem == stem) return key;
+    }
+  }
+  auto content = directory_->read(stem + ".lease.json", kMaxRecordBytes);
+  if (!content || !*content) return std::nullopt;
+  auto record = decode_lease_record((*content)->bytes);
+  if (!record) return std::nullopt;
+  auto key = Key::parse(record->instance_id);
+  if (!key || file_names(*key).stem != stem) return std::nullopt;
+  return *key;
+}
+
+Result<Observation> Store::holder(const Key& key) {
+  const FileNames names = file_names(key);
+  auto look = viewer_.look(key, names);
+  if (!look) return fail(look.error());
+  Observation seen = viewer_.observe(*look);
+  if (seen.state != State::held) {
+    std::optional<env::FileContent> file;
+    const auto counter = read_counter(names, file);
+    if (counter.reading == rules::EpochSource::Reading::value) seen.epoch = counter.epoch;
+  }
+  return seen;
+}
+
+Result<std::vector<Observation>> Store::list(const std::string& prefix) {
+  auto names = directory_->list(limits::kNamesInFolder);
+  if (!names) return fail(names.error());
+  std::vector<Observation> found;
+  for (const std::string& name : *names) {
+    const auto stem = stem_of_record(name);
+    if (!stem) continue;
+    auto key = key_of(*stem);
+    // A record whose key cannot be read is shown under the name of its file.
+    if (!key) {
+      auto shown = Key::parse(*stem);
+      if (!shown || !shown->text().starts_with(prefix)) continue;
+      Observation seen(*shown);
+      seen.state = State::damaged;
+      seen.verdict = {Liveness::unknown, "the record cannot be read"};
+      seen.why = "its key cannot be read";
+      seen.note = directory_->path() + "/" + name;
+      found.push_back(std::move(seen));
+      continue;
+    }
+    if (!key->text().starts_with(prefix)) continue;
+    auto seen = holder(*key);
+    if (!seen) return fail(seen.error());
+    if (seen->state != State::free) found.push_back(std::move(*seen));
+  }
+  std::sort(found.begin(), found.end(), [](const Observation& a, const Observation& b) { return a.key < b.key; });
+  return found;
+}
+
+}  // namespace tenure::files

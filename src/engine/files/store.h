@@ -1,0 +1,114 @@
+// Store: the folder, what this process holds in it, and the verbs that change it. Each verb has a file of its own.
+//
+// Every change to a key happens inside its section (flock on <id>.lock), read-decide-write. Order of a grant:
+// life lock, note, counter, record, folder synced: so a crash between any two skips an epoch at worst.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "engine/engine.h"
+#include "engine/files/files_engine.h"
+#include "engine/files/look.h"
+#include "env/directory.h"
+#include "env/environment.h"
+#include "model/side_files.h"
+
+namespace tenure::files {
+
+// What this process holds under one key.
+struct Held {
+  ClaimId claim;
+  Epoch epoch;
+  std::shared_ptr<env::LifeLock> life;
+  LeaseRecord record;  // as last written, so that it can be written again if a cleaner removes it
+};
+
+// The section of a key, entered.
+struct Section {
+  std::unique_ptr<env::SectionLock> lock;
+  rules::EpochSource note_epoch;
+  SectionNote note;  // when note_epoch is readable
+  rules::EpochSource counter;
+  std::optional<env::FileContent> counter_file;
+};
+
+class Store {
+ public:
+  Store(std::shared_ptr<env::Directory> directory, env::Environment environment, FilesOptions options, Traits traits);
+
+  // claim.cc
+  Result<Grant> claim(const ClaimRequest& request, const Stop* stop, Duration section_wait);
+  // keep.cc
+  Result<Renewal> beat(const ClaimRef& claim);
+  Result<Renewal> renew(const ClaimRef& claim);
+  Result<Standing> verify(const ClaimRef& claim);
+  // give_back.cc
+  Result<Released> release(const ClaimRef& claim);
+  Result<Revoked> revoke(const RevokeRequest& request);
+  // guard.cc
+  Result<void> guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation);
+  // look
+  Result<Observation> holder(const Key& key);
+  Result<std::vector<Observation>> list(const std::string& prefix);
+
+  env::Directory& directory() const { return *directory_; }
+  const env::Environment& environment() const { return environment_; }
+  const Traits& traits() const { return traits_; }
+  // The key of a stem, as this process knows it or as the record says.
+  std::optional<Key> key_of(const std::string& stem);
+
+  // Code::wrong_process in a forked child.
+  Result<void> check_process() const;
+
+ private:
+  struct Current {
+    rules::CurrentVerdict verdict;
+    Look look;
+  };
+  enum class Extend : bool { no, yes };
+
+  Result<Section> enter(const FileNames& names, Duration at_most, const Stop* stop);
+  rules::EpochSource read_counter(const FileNames& names, std::optional<env::FileContent>& file);
+  Result<void> write_note(Section& section, SectionNote note, bool durable);
+  Result<void> write_counter(Section& section, const FileNames& names, Epoch epoch);
+  Result<rules::NextEpoch> epoch_of_grant(const Section& section, const Look& look, bool keep) const;
+
+  Result<Grant> grant(Section& section, const FileNames& names, const ClaimRequest& request, const Look& look,
+                      const rules::ClaimVerdict& verdict, const ClaimId& claim);
+  Result<std::shared_ptr<env::LifeLock>> take_life(const FileNames& names, const ClaimRequest& request, bool reclaim);
+  LeaseRecord record_of(const ClaimRequest& request, const ClaimId& claim, Epoch epoch, const env::LifeLock& life,
+                        BootTime before) const;
+  Result<void> write_grant(Section& section, const FileNames& names, const LeaseRecord& record, const Look& look);
+  Result<void> put_record(const FileNames& names, const std::string& bytes, const Look& look);
+  Error undo(const FileNames& names, const ClaimId& claim, Error error);
+  Result<void> put_aside(const FileNames& names, const std::string& name);
+  std::unexpected<Error> refused(const Look& look, const rules::ClaimVerdict& verdict) const;
+
+  Result<Current> current(const ClaimRef& claim, const FileNames& names, const Section* section);
+  Result<Renewal> sign(const ClaimRef& claim, Extend extend);
+  Result<void> rewrite(const FileNames& names, const LeaseRecord& record, const Look& look);
+  std::unexpected<Error> lost(const ClaimRef& claim, const FileNames& names, const Current& current);
+  std::string told_why(const ClaimRef& claim, const FileNames& names, const rules::CurrentVerdict& verdict);
+
+  Result<void> write_revocation(const FileNames& names, const RevokeRequest& request, const Observation& was);
+  Result<std::string> repair_epoch(Section& section, const FileNames& names, const Look& look);
+
+  std::optional<Held> held(const ClaimRef& claim);
+  void keep_held(const Key& key, Held held);
+  // Lets go of the life lock of that claim, if it is the one held.
+  void drop_held(const ClaimRef& claim);
+
+  const std::shared_ptr<env::Directory> directory_;
+  const env::Environment environment_;
+  const FilesOptions options_;
+  const Traits traits_;
+  Viewer viewer_;
+  std::mutex mutex_;
+  std::map<Key, Held> held_;
+};
+
+}  // namespace tenure::files
