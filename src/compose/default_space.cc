@@ -1,0 +1,65 @@
+#include "compose/default_space.h"
+
+#include "compose/space_url.h"
+#include "os/linux/private_folder.h"
+#include "os/linux/user_home.h"
+
+namespace tenure::compose {
+namespace {
+
+constexpr char kRecord[] = "no-usable-home";
+
+std::string fallback_path(const os::UserHome& home) {
+  return "/var/tmp/tenure-" + std::to_string(home.user);
+}
+
+void note_differences(StateFolder& folder, const os::UserHome& home) {
+  if (auto said = os::variable("HOME"); said && *said != home.folder) {
+    folder.notes.push_back("HOME is " + *said + ", the password database says " + home.folder + "; the latter is used");
+  }
+  if (auto said = os::variable("XDG_STATE_HOME"); said && *said != home.folder + "/.local/state") {
+    folder.notes.push_back("XDG_STATE_HOME is " + *said + " and is not followed; TENURE_HOME is");
+  }
+}
+
+}  // namespace
+
+StateFolder state_folder() {
+  StateFolder folder;
+  if (auto said = os::variable("TENURE_HOME")) {
+    folder.path = said->front() == '/' ? *said : os::working_directory() + "/" + *said;
+    folder.origin = "TENURE_HOME";
+    return folder;
+  }
+  const os::UserHome home = os::user_home();
+  const std::string fallback = fallback_path(home);
+  if (os::private_file_exists(fallback, kRecord)) {
+    folder.path = fallback;
+    folder.origin = "recorded when there was no usable home";
+    return folder;
+  }
+  note_differences(folder, home);
+  if (home.usable) {
+    folder.path = home.folder + "/.local/state/tenure";
+    folder.origin = "the home in the password database";
+    return folder;
+  }
+  folder.path = fallback;
+  folder.origin = "no usable home: " + home.why_not;
+  folder.fallback = true;
+  return folder;
+}
+
+bool settle(const StateFolder& folder) {
+  if (!folder.fallback) return true;
+  return os::make_private_file(folder.path, kRecord, folder.origin + "\n");
+}
+
+std::string default_space() {
+  SpaceUrl url;
+  url.kind = SpaceUrl::Kind::files;
+  url.folder = state_folder().path + "/spaces/default";
+  return text_of(url);
+}
+
+}  // namespace tenure::compose
