@@ -1,0 +1,75 @@
+#include "engine/memory/admission.h"
+
+#include <algorithm>
+
+namespace tenure::memory {
+
+namespace {
+
+using Answer = rules::ClaimVerdict::Answer;
+
+// Whether two leases of one key can stand side by side, their number aside.
+bool coexist(const Terms& one, const Terms& other) {
+  if (one.mode == Mode::shared && other.mode == Mode::shared) return true;
+  return one.mode == other.mode && one.slots == other.slots && one.slots > 1;
+}
+
+rules::ClaimVerdict verdict_on(const Holding& holding, const ClaimRequest& request, const Viewer& viewer) {
+  const rules::Claimant claimant{request.owner, request.part, viewer.self()};
+  auto verdict = rules::decide_claim(rules::Expiry::proof, viewer.occupant(holding), claimant);
+  if (verdict.granted() && viewer.guarded(holding)) {
+    return {Answer::held, "an operation runs under its guard", std::nullopt};
+  }
+  return verdict;
+}
+
+}  // namespace
+
+Admission admit(const Slot& slot, const ClaimRequest& request, const Viewer& viewer) {
+  Admission admission;
+  admission.granted = true;
+  admission.verdict = {Answer::free, "nobody holds it", std::nullopt};
+  const bool limited = request.terms.mode == Mode::exclusive;
+  std::size_t companions = 0;
+  std::vector<std::size_t> takeable;  // companions that would make room
+  const auto refuse = [&](std::size_t index, rules::ClaimVerdict verdict) {
+    return Admission{.granted = false, .verdict = std::move(verdict), .blocker = index, .own = {}, .displaced = {}};
+  };
+
+  for (std::size_t i = 0; i < slot.holdings.size(); ++i) {
+    const Holding& holding = slot.holdings[i];
+    auto verdict = verdict_on(holding, request, viewer);
+    if (verdict.answer == Answer::reclaim) {
+      admission.own = i;
+      admission.verdict = std::move(verdict);
+    } else if (coexist(holding.terms, request.terms)) {
+      ++companions;
+      if (verdict.granted()) takeable.push_back(i);
+    } else if (verdict.granted()) {
+      admission.displaced.push_back(i);
+      if (!admission.own) admission.verdict = std::move(verdict);
+    } else {
+      return refuse(i, std::move(verdict));
+    }
+  }
+
+  for (std::size_t i : takeable) {
+    if (!limited || companions < request.terms.slots) break;
+    admission.displaced.push_back(i);
+    if (!admission.own) admission.verdict = verdict_on(slot.holdings[i], request, viewer);
+    --companions;
+  }
+  if (limited && companions > 0 && companions >= request.terms.slots) {
+    return refuse(0, {Answer::held, "all " + std::to_string(request.terms.slots) + " slots are taken", std::nullopt});
+  }
+  std::sort(admission.displaced.begin(), admission.displaced.end());
+  return admission;
+}
+
+bool is_reclaim(const Slot& slot, const ClaimRequest& request, const Viewer& viewer) {
+  return std::any_of(slot.holdings.begin(), slot.holdings.end(), [&](const Holding& holding) {
+    return verdict_on(holding, request, viewer).answer == Answer::reclaim;
+  });
+}
+
+}  // namespace tenure::memory

@@ -1,0 +1,65 @@
+// MemoryEngine: Engine over a MemoryStore, for one client. Private to this folder; others use open_memory().
+#pragma once
+
+#include <mutex>
+
+#include "engine/memory/admission.h"
+#include "engine/memory/memory_engine.h"
+#include "engine/memory/viewer.h"
+
+namespace tenure {
+
+class MemoryEngine final : public Engine {
+ public:
+  MemoryEngine(std::shared_ptr<MemoryStore> store, env::Environment environment);
+
+  const Traits& traits() const override { return traits_; }
+  std::string location() const override { return "memory of process " + std::to_string(viewer_.self().pid); }
+
+  // memory_claim.cc
+  Result<Grant> try_claim(const ClaimRequest& request) override;
+  Result<Grant> await(const ClaimRequest& request, const Wait& wait) override;
+
+  // memory_engine.cc
+  Result<Renewal> beat(const ClaimRef& claim) override;
+  Result<Renewal> renew(const ClaimRef& claim) override;
+  Result<Standing> verify(const ClaimRef& claim) override;
+  Result<Released> release(const ClaimRef& claim) override;
+  Result<Revoked> revoke(const RevokeRequest& request) override;
+  Result<void> guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation) override;
+  Result<Observation> holder(const Key& key) override;
+  Result<std::vector<Observation>> list(const std::string& prefix) override;
+  Result<std::unique_ptr<Changes>> changes() override;
+
+ private:
+  // The current claim, or the error that says what became of it; and how late it is.
+  struct Current {
+    memory::Slot& slot;
+    memory::Holding& holding;
+    std::optional<Duration> late_by;
+  };
+
+  Result<void> check_process() const;
+
+  // All below: with the store's mutex held.
+  Result<Current> current(const ClaimRef& claim);
+  Error lost(const ClaimRef& claim, const memory::Slot* slot, const std::string& why) const;
+  void end_overdue_guards(const Key& key, memory::Slot& slot);
+  // Grants the key to those at the head of the line who may have it.
+  void settle(const Key& key, memory::Slot& slot);
+  // The evidence that the process of a waiting claim is dead, if it is.
+  std::optional<std::string> death_of(const memory::Waiter& waiter) const;
+  Result<Grant> grant(memory::Waiter& waiter, memory::Slot& slot, const memory::Admission& admission);
+  Error refusal(const ClaimRequest& request, const memory::Slot& slot) const;
+
+  Result<Grant> wait_in_line(std::unique_lock<std::mutex>& lock, memory::Waiter& waiter, const Wait& wait);
+  Result<memory::Slot*> enter_line(memory::Waiter& waiter);
+  void leave_line(const memory::Waiter& waiter);
+
+  std::shared_ptr<MemoryStore> store_;
+  env::Environment environment_;
+  memory::Viewer viewer_;
+  Traits traits_;
+};
+
+}  // namespace tenure

@@ -1,0 +1,83 @@
+#include "engine/memory/viewer.h"
+
+#include <algorithm>
+
+#include "rules/liveness.h"
+
+namespace tenure::memory {
+
+Verdict Viewer::judge(const ProcessIdentity& process) const {
+  const env::Processes& processes = *environment_.processes;
+  return rules::judge_process(process, processes.look(process.pid), processes.self());
+}
+
+Verdict Viewer::judge(const Holding& holding) const {
+  rules::Testimony testimony;
+  testimony.keeper = judge(holding.holder.process);
+  if (holding.holder.owner_process) testimony.owner = judge(*holding.holder.owner_process);
+  testimony.same_boot = holding.holder.process.boot_id == environment_.processes->self().identity.boot_id;
+  return rules::judge_lease(testimony);
+}
+
+// Two stamps can be compared only on one kernel's clock.
+rules::Age Viewer::since_extension(const Holding& holding) const {
+  const ProcessIdentity& theirs = holding.holder.process;
+  const ProcessIdentity& ours = environment_.processes->self().identity;
+  if (theirs.boot_id != ours.boot_id || theirs.time_namespace != ours.time_namespace) return {};
+  const Duration age = environment_.clock->monotonic() - holding.extended_monotonic;
+  return {rules::Age::Basis::monotonic, std::max(age, Duration{0})};
+}
+
+rules::Occupant Viewer::occupant(const Holding& holding) const {
+  rules::Occupant occupant;
+  occupant.kind = rules::Occupant::Kind::holder;
+  occupant.owner = holding.holder.owner;
+  occupant.part = holding.holder.part;
+  occupant.process = holding.holder.process;
+  occupant.verdict = judge(holding);
+  // No sign of life is asked for here, so silence says nothing: its age stays unknown.
+  occupant.hard_ttl = holding.terms.ttl;
+  occupant.since_extension = since_extension(holding);
+  return occupant;
+}
+
+Observation Viewer::observe(const Key& key, const Holding& holding) const {
+  const rules::Occupant seen = occupant(holding);
+  const rules::ClaimVerdict stranger = rules::decide_for_stranger(rules::Expiry::proof, seen);
+  Observation observation{.key = key};
+  observation.state = State::held;
+  observation.epoch = holding.epoch;
+  observation.holder = holding.holder;
+  observation.verdict = seen.verdict;
+  observation.claimable = stranger.granted() && !guarded(holding);
+  observation.why = stranger.granted() && guarded(holding) ? "an operation runs under its guard" : stranger.why;
+  observation.frees_in = stranger.frees_in;
+  return observation;
+}
+
+Observation Viewer::observe(const Key& key, const Slot& slot) const {
+  if (slot.holdings.empty()) {
+    Observation observation{.key = key};
+    observation.claimable = slot.line.empty();
+    observation.why = slot.line.empty() ? "nobody holds it" : std::to_string(slot.line.size()) + " wait in line before";
+    return observation;
+  }
+  Observation observation = observe(key, slot.holdings.front());
+  for (std::size_t i = 1; i < slot.holdings.size(); ++i) {
+    const Observation other = observe(key, slot.holdings[i]);
+    if (observation.claimable && !other.claimable) observation.why = other.why;
+    observation.claimable = observation.claimable && other.claimable;
+  }
+  if (slot.holdings.size() > 1) observation.note = "and " + std::to_string(slot.holdings.size() - 1) + " more hold it";
+  return observation;
+}
+
+bool Viewer::guarded(const Holding& holding) const {
+  return holding.guarded_until && !past_guard(holding) && judge(holding).liveness != Liveness::dead;
+}
+
+bool Viewer::past_guard(const Holding& holding) const {
+  return holding.guarded_until && environment_.clock->monotonic() > *holding.guarded_until;
+}
+
+}  // namespace tenure::memory
