@@ -205,8 +205,8 @@ std::uint64_t for_each_foreign(const Check& check) {
               worlds::relate(host, world.recorded_host, world.self.host);
               world.sight.start_wall_seconds = seen;
               world.self.proc_usable = proc_usable;
-              check(world);
               ++count;
+              if (!::testing::Test::HasFatalFailure()) check(world);  // one world that fails is enough
             }
           }
         }

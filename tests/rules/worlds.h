@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -94,6 +95,7 @@ inline ClaimId claim_id(std::uint8_t number) {
 // Printed with the result, so that a shrunken enumeration is seen.
 inline void report_worlds(std::uint64_t count) {
   ::testing::Test::RecordProperty("worlds", std::to_string(count));
+  std::printf("[  worlds  ] %llu\n", static_cast<unsigned long long>(count));
 }
 
 }  // namespace tenure::rules::worlds
