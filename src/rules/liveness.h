@@ -35,7 +35,8 @@ struct Testimony {
 };
 // The lease is over only when every proof is over. A held life lock is life, whatever /proc says. A free life lock of
 // the same boot proves the keeper (and every child it was passed to) dead, whatever cannot be seen; the owner, if there
-// is one, must be proven dead by itself. The evidence names what decided.
+// is one, must be proven dead by itself. A lock named in this boot that cannot be asked leaves a dead keeper unknown: a
+// child may have been given it. The evidence names what decided.
 Verdict judge_lease(const Testimony& testimony);
 
 // Whether a claimant is the very process that a record names.
