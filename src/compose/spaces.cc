@@ -1,0 +1,270 @@
+#include "compose/spaces.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "compose/default_space.h"
+#include "compose/space_holders.h"
+#include "compose/space_url.h"
+#include "model/file_names.h"
+#include "os/linux/folder_moves.h"
+#include "os/linux/probe_folder.h"
+#include "os/linux/real_directory.h"
+#include "os/linux/user_home.h"
+
+namespace tenure::compose {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kLeases[] = "leases";
+
+// The URL of a files: space, its folder made absolute.
+Result<SpaceUrl> place_of(std::string_view text) {
+  auto url = parse_space_url(text.empty() ? default_space() : std::string(text));
+  if (!url) return url;
+  if (url->kind != SpaceUrl::Kind::files) {
+    return fail(Code::unsupported, "a memory: space lies nowhere: it lives and ends with its process",
+                "name a space that has a folder, files:DIR");
+  }
+  if (url->folder.front() != '/') {
+    const std::string here = os::working_directory();
+    if (here.empty()) return fail(Code::unreachable, "the working directory cannot be had", "name the whole path");
+    url->folder = here + "/" + url->folder;
+  }
+  url->folder = fs::path(url->folder).lexically_normal().string();
+  while (url->folder.size() > 1 && url->folder.back() == '/') url->folder.pop_back();
+  return url;
+}
+
+os::FolderChecks checks_of(const SpaceUrl& url) {
+  return {url.group_ok, url.any_owner, false};
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+bool is_space(const std::string& path) {
+  return is_folder(path + "/" + kLeases) || os::Withdrawn::left_behind(path, kLeases);
+}
+
+std::string spaces_folder() {
+  return state_folder().path + "/spaces";
+}
+
+void count(SpaceInfo& info, const SpaceUrl& url, const std::string& leases) {
+  auto use = os::folder_use(leases);
+  if (!use) {
+    info.error = use.error();
+    return;
+  }
+  auto seen = look_into(leases, url);
+  if (!seen) {
+    info.error = seen.error();
+    return;
+  }
+  info.files = use->files;
+  info.bytes = use->bytes;
+  info.file_system = seen->file_system;
+  for (const Observation& key : seen->keys) {
+    if (key.state == State::damaged) {
+      ++info.damaged;
+    } else if (key.verdict.liveness == Liveness::dead) {
+      ++info.dead;
+    } else {
+      ++info.held;
+    }
+  }
+}
+
+SpaceInfo describe(const SpaceUrl& url) {
+  SpaceInfo info;
+  info.path = url.folder;
+  info.name = fs::path(url.folder).filename().string();
+  info.url = text_of(url);
+  info.engine = "files";
+  info.is_default = text_of(url) == default_space();
+  info.interrupted = os::Withdrawn::left_behind(url.folder, kLeases);
+  info.exists = is_space(url.folder);
+  if (info.interrupted) {
+    const std::string hidden = url.folder + "/" + os::Withdrawn::private_name(kLeases);
+    info.notes.push_back(
+        "it is being moved or purged, or that was interrupted: tenure space init puts it back, tenure "
+        "space purge finishes it");
+    if (is_folder(hidden)) count(info, url, hidden);
+  } else if (info.exists) {
+    count(info, url, url.folder + "/" + kLeases);
+  }
+  return info;
+}
+
+std::unexpected<Error> none_there(const SpaceUrl& url) {
+  return fail(Code::unreachable, "there is no space at " + escape_controls(url.folder),
+              "tenure space ls shows those that there are");
+}
+
+// The space of the URL, withdrawn, with nobody in it. A refusal leaves it as it was.
+Result<os::Withdrawn> withdraw_empty(const SpaceUrl& url, bool force) {
+  if (!is_space(url.folder)) return none_there(url);
+  auto folder = os::open_folder(url.folder, false, checks_of(url));
+  if (!folder) return fail(folder.error());
+  const std::string leases = url.folder + "/" + kLeases;
+  if (!os::Withdrawn::left_behind(url.folder, kLeases)) {
+    // Who is refused anyhow should not disturb the claims of others by trying.
+    if (auto none = refuse_holders(leases, url, force); !none) return fail(none.error());
+  }
+  auto withdrawn = os::Withdrawn::take(url.folder, kLeases);
+  if (!withdrawn || withdrawn->gone()) return withdrawn;
+  if (auto none = refuse_holders(withdrawn->path(), url, force); !none) {
+    if (auto back = withdrawn->put_back(); !back) {
+      return fail(Code::unknown_outcome,
+                  none.error().message + "; and it could not be put back: " + back.error().message,
+                  "tenure space init " + text_of(url));
+    }
+    return fail(none.error());
+  }
+  return withdrawn;
+}
+
+// What doctor left in DIR when it was killed.
+void remove_leftovers(const std::string& path) {
+  auto names = os::names_in(path);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (os::is_probe_folder_name(name)) os::remove_probe_folder(path + "/" + name);
+  }
+}
+
+// Inside DIR, and DIR into itself.
+bool lies_in(const std::string& inner, const std::string& outer) {
+  return inner == outer || inner.starts_with(outer + "/");
+}
+
+}  // namespace
+
+Result<SpaceList> list_spaces(std::string_view chosen_url) {
+  auto chosen = place_of(chosen_url);
+  if (!chosen) return fail(chosen.error());
+  StateFolder state = state_folder();
+  SpaceList list{state.path, state.origin, std::move(state.notes), {}};
+  auto names = os::names_in(spaces_folder());
+  if (!names) {
+    list.notes.push_back(names.error().message);
+    names = std::vector<std::string>{};
+  }
+  std::sort(names->begin(), names->end());
+  bool chosen_shown = false;
+  for (const std::string& name : *names) {
+    SpaceUrl url;
+    url.kind = SpaceUrl::Kind::files;
+    url.folder = spaces_folder() + "/" + name;
+    if (!is_space(url.folder)) continue;
+    const bool is_chosen = url.folder == chosen->folder;
+    list.spaces.push_back(describe(is_chosen ? *chosen : url));
+    list.spaces.back().is_chosen = is_chosen;
+    chosen_shown = chosen_shown || is_chosen;
+  }
+  if (!chosen_shown) {
+    list.spaces.push_back(describe(*chosen));
+    list.spaces.back().is_chosen = true;
+  }
+  return list;
+}
+
+Result<InitOutcome> init_space(std::string_view text) {
+  auto url = place_of(text);
+  if (!url) return fail(url.error());
+  const StateFolder state = state_folder();
+  if (lies_in(url->folder, state.path) && !settle(state)) {
+    return fail(Code::unsafe_folder, "the folder " + state.path + " cannot be made, or belongs to somebody else",
+                "name a folder of your own in TENURE_HOME");
+  }
+  InitOutcome outcome;
+  const std::string leases = url->folder + "/" + kLeases;
+  if (os::Withdrawn::left_behind(url->folder, kLeases)) {
+    auto withdrawn = os::Withdrawn::take(url->folder, kLeases);
+    if (!withdrawn) return fail(withdrawn.error());
+    outcome.put_back = !withdrawn->gone();
+    if (auto back = withdrawn->put_back(); !back) return fail(back.error());
+  }
+  const bool folder_was_there = is_folder(url->folder);
+  outcome.was_there = is_folder(leases);
+  auto made = os::open_folder(url->folder, true, checks_of(*url));
+  if (!made) return fail(made.error());
+  if (auto inner = os::open_folder(leases, true, checks_of(*url)); !inner) return fail(inner.error());
+  if (url->group_ok && !outcome.was_there) {
+    std::error_code error;
+    const auto group = fs::perms::owner_all | fs::perms::group_all | fs::perms::set_gid;
+    fs::permissions(leases, group, error);
+    if (!folder_was_there && !error) fs::permissions(url->folder, group, error);
+    if (error)
+      return fail(Code::not_permitted, "the group's rights cannot be set on " + leases + ": " + error.message());
+  }
+  outcome.space = describe(*url);
+  outcome.space.is_chosen = true;
+  return outcome;
+}
+
+Result<MoveOutcome> move_space(std::string_view text, const std::string& new_path) {
+  auto from = place_of(text);
+  if (!from) return fail(from.error());
+  SpaceUrl target = *from;
+  target.folder = new_path;
+  if (new_path.empty()) return fail(Code::usage, "the new path of the space is missing");
+  auto to = place_of(text_of(target));
+  if (!to) return fail(to.error());
+  if (lies_in(to->folder, from->folder)) {
+    return fail(Code::usage, "a space cannot be moved into itself: " + escape_controls(to->folder));
+  }
+  std::error_code error;
+  if (fs::is_symlink(from->folder, error)) {
+    return fail(Code::unsafe_folder, escape_controls(from->folder) + " is a link, and others may come by another way",
+                "name the folder itself: " + escape_controls(fs::read_symlink(from->folder, error).string()));
+  }
+  auto withdrawn = withdraw_empty(*from, false);
+  if (!withdrawn) return fail(withdrawn.error());
+  const auto moved = os::move_folder(from->folder, to->folder);
+  // Back in its place within DIR, wherever DIR lies now.
+  const auto back = withdrawn->put_back();
+  if (!moved) return fail(moved.error());
+  MoveOutcome outcome{from->folder, to->folder, text_of(*to)};
+  if (back) return outcome;
+  return fail(Code::unknown_outcome,
+              "the space lies at " + escape_controls(to->folder) + " now, but " + back.error().message,
+              "tenure space init --space '" + outcome.url + "'");
+}
+
+Result<PurgeOutcome> purge_space(std::string_view text, bool force) {
+  auto url = place_of(text);
+  if (!url) return fail(url.error());
+  auto withdrawn = withdraw_empty(*url, force);
+  if (!withdrawn) return fail(withdrawn.error());
+  PurgeOutcome outcome;
+  outcome.path = url->folder;
+  if (withdrawn->resumed()) outcome.notes.push_back("an interrupted move or purge of it was finished");
+  auto removal = withdrawn->remove([](std::string_view name) { return stem_of(name).has_value(); });
+  if (!removal) {
+    return fail(Code::unknown_outcome, "the space is half purged: " + removal.error().message,
+                "tenure space purge once more");
+  }
+  outcome.removed = removal->removed;
+  for (const std::string& name : removal->left) outcome.left.push_back(std::string(kLeases) + "/" + name);
+  remove_leftovers(url->folder);
+  auto removed = os::remove_empty_folder(url->folder);
+  outcome.folder_removed = removed && *removed;
+  if (!removed) outcome.notes.push_back(removed.error().message);
+  if (outcome.folder_removed) return outcome;
+  if (auto names = os::names_in(url->folder)) {
+    for (const std::string& name : *names) {
+      if (name != kLeases) outcome.left.push_back(name);
+    }
+  }
+  std::sort(outcome.left.begin(), outcome.left.end());
+  return outcome;
+}
+
+}  // namespace tenure::compose
