@@ -1,0 +1,75 @@
+// Files of one open folder: how each of them is opened, checked, made and rewritten. The parts of the directory port
+// (content, section lock, life lock) are built of these.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/evidence.h"
+#include "os/linux/fd.h"
+#include "tenure/error.h"
+
+namespace tenure::os {
+
+struct Folder {
+  Fd descriptor;
+  std::string path;  // absolute; for messages and for in_place()
+  uid_t owner = 0;
+  gid_t group = 0;
+  bool any_owner = false;   // files may belong to anybody
+  mode_t file_mode = 0600;  // of new files
+};
+
+struct OpenFile {
+  Fd descriptor;
+  struct stat status{};
+};
+
+FileIdentity identity_of(const struct stat& status);
+// "/folder/name", safe to print.
+std::string shown(const Folder& folder, std::string_view name);
+// "a link", "a directory", "a FIFO", …
+std::string_view kind_of(mode_t mode);
+
+// Opens a present file with `access` (O_RDONLY or O_RDWR), never through a link and never blocking, and checks what was
+// opened: regular, one link, owned by the folder's owner or by us. nullopt: no such name.
+Result<std::optional<OpenFile>> open_present(const Folder& folder, const std::string& name, int access);
+
+// Makes a file that was not there. nullopt: there is one.
+Result<std::optional<OpenFile>> make_file(const Folder& folder, const std::string& name);
+
+// The mode and owner that a file of this folder has, whatever the umask, and whoever we are.
+Result<void> dress_file(const Folder& folder, int descriptor, const std::string& name);
+
+// Code::damaged where something that is not a regular file lies under the name: it is not to be replaced unseen.
+Result<void> refuse_odd(const Folder& folder, const std::string& name);
+
+// Whether the name leads to this very file now.
+Result<bool> leads_to(const Folder& folder, const std::string& name, const struct stat& status);
+
+// Removes the name. False: there was none. Code::damaged for a directory.
+Result<bool> remove_name(const Folder& folder, const std::string& name);
+
+Result<void> rename_over(const Folder& folder, const std::string& from, const std::string& to);
+
+// All of it, from the start of the file.
+Result<void> write_whole(const Folder& folder, const std::string& name, int descriptor, std::string_view bytes);
+
+Result<void> sync_data(const Folder& folder, const std::string& name, int descriptor);
+
+// One write of max(length, former length) bytes over the old content, blanks before the final newline. Room for more
+// bytes than before is reserved first, so that a full disk leaves the old content whole. Code::unknown_outcome in the
+// one case where the kernel wrote a part and then no more.
+Result<void> rewrite_in_place(const Folder& folder, const std::string& name, const OpenFile& file,
+                              std::string_view bytes, bool durable);
+
+// At most `max_bytes` of the file, read until two readings in a row agree. nullopt: it keeps changing.
+// Code::damaged when it is longer.
+Result<std::optional<std::string>> read_stable(const Folder& folder, const std::string& name, const OpenFile& file,
+                                               std::size_t max_bytes);
+
+}  // namespace tenure::os

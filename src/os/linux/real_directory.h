@@ -1,0 +1,43 @@
+// A folder of the disk behind env::Directory, whose header is the contract.
+#pragma once
+
+#include "env/directory.h"
+#include "os/linux/file_system.h"
+#include "os/linux/open_folder.h"
+
+namespace tenure::os {
+
+class RealDirectory final : public env::Directory {
+ public:
+  // Errors as of open_folder().
+  static Result<std::unique_ptr<RealDirectory>> open(const std::string& path, bool create, FolderChecks checks = {});
+
+  // Where it lies: the caller decides about remote and volatile ones.
+  const FileSystem& file_system() const { return file_system_; }
+
+  const std::string& path() const override { return folder_.path; }
+  Result<std::optional<env::FileContent>> read(const std::string& name, std::size_t max_bytes) override;
+  Result<void> replace(const std::string& name, const std::string& temporary, std::string_view bytes,
+                       bool durable) override;
+  Result<void> overwrite(const std::string& name, FileIdentity expected, std::string_view bytes, bool durable) override;
+  Result<bool> remove(const std::string& name) override;
+  Result<void> move_aside(const std::string& from, const std::string& to) override;
+  Result<void> sync() override;
+  Result<std::vector<std::string>> list(std::size_t max_names) override;
+  // A section lock must not outlive the directory.
+  Result<std::unique_ptr<env::SectionLock>> lock(const std::string& name, Duration at_most, const Stop* stop) override;
+  Result<std::unique_ptr<env::LifeLock>> take_life(const std::string& name, const std::string& temporary, bool fresh,
+                                                   bool keep_descriptor) override;
+  env::LifeProbe probe_life(const std::string& name, std::optional<FileIdentity> expected) override;
+  Result<std::unique_ptr<env::Watch>> watch() override;
+  Result<bool> in_place() override;
+
+ private:
+  explicit RealDirectory(OpenedFolder opened)
+      : folder_(std::move(opened.folder)), file_system_(std::move(opened.file_system)) {}
+
+  Folder folder_;
+  FileSystem file_system_;
+};
+
+}  // namespace tenure::os
