@@ -1,0 +1,109 @@
+// The records that the golden files show.
+#pragma once
+
+#include "model/lease_record.h"
+#include "model/side_files.h"
+
+namespace tenure::samples {
+
+inline constexpr const char* kBoot = "6f1ed002-ab55-4f1f-9d7e-0e6f4b6d3b0a";
+
+// AgentMux's, as its first version wrote it.
+inline LeaseRecord agentmux_1() {
+  LeaseRecord record;
+  record.instance_id = "agent-7f3a";
+  record.owner_boot_id = "3e0c7a52-6a0d-4a63-9f0b-2f6f4b1d9c11";
+  record.block_id = "block-1";
+  record.pid = 4711;
+  record.acquired_at_ms = 1767225600000;
+  record.renewed_at_ms = 1767225605000;
+  return record;
+}
+
+inline LeaseRecord agentmux_2() {
+  LeaseRecord record = agentmux_1();
+  record.session_id = "5d6b1a9e-8f0c-4f7e-8d2a-0f1e2d3c4b5a";
+  record.epoch = 3;
+  record.hostname = "workbench";
+  record.pid_start_s = 1767225000;
+  return record;
+}
+
+inline LeaseRecord agentmux_3() {
+  LeaseRecord record = agentmux_2();
+  record.epoch = 4;
+  record.channel = "stable";
+  record.version = "0.44.2";
+  record.claim_id = "0f8fad5b-d9cb-469f-a165-70867728950e";
+  return record;
+}
+
+inline LeaseRecord ours() {
+  LeaseRecord record;
+  record.instance_id = "deploy/production \"blue\"";
+  record.owner_boot_id = "9b1c5d7e0a2f4c6d8e1f3a5b7c9d0e2f";
+  record.block_id = "1";
+  record.pid = 4242;
+  record.acquired_at_ms = 1772368496789;
+  record.renewed_at_ms = 1772368501790;
+  record.epoch = 17;
+  record.hostname = "workbench";
+  record.version = "0.1.0";
+  record.claim_id = "00112233445566778899aabbccddeeff";
+  LeaseExtra& extra = record.extra.emplace();
+  extra.process = {4242, 9007199254740993, kBoot, "b6f6c0f3d1b94a0fb2f7a3de53c7a3f1", 4026531836, 4026531834, 1000};
+  extra.owner_process = extra.process;
+  extra.owner_process->pid = 4200;
+  extra.owner_process->start_ticks = 1234567;
+  extra.life = {66306, 18446744073709551615U};
+  extra.renewed_monotonic = MonotonicTime{Duration{12345678901234567}};
+  extra.renewed_boot = BootTime{Duration{12345678901234999}};
+  extra.extended_monotonic = MonotonicTime{Duration{12345673900000000}};
+  extra.extended_boot = BootTime{Duration{12345673900000432}};
+  extra.terms.ttl = std::chrono::seconds(90);
+  extra.terms.reason = "Überholung,\n\tzweiter Teil \x01";
+  extra.user_name = "ada";
+  extra.command = "make deploy";
+  extra.directory = "/srv/app";
+  return record;
+}
+
+// With everything that may be absent or unknown absent or unknown.
+inline LeaseRecord ours_plain() {
+  LeaseRecord record = ours();
+  record.instance_id = "demo";
+  record.session_id = "s-1";
+  record.renewed_at_ms = record.acquired_at_ms;
+  record.epoch = 1;
+  record.channel = "nightly";
+  record.version = "2.0";
+  LeaseExtra& extra = record.extra.emplace();
+  extra.process.pid = 4242;
+  extra.process.start_ticks = 1234567;
+  extra.process.boot_id = kBoot;
+  extra.terms.mode = Mode::shared;
+  extra.terms.slots = 4;
+  extra.terms.at_loss = AtLoss::warn;
+  return record;
+}
+
+inline std::vector<Sighting> sightings() {
+  return {{std::string(kBoot) + " 4026531834", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+           MonotonicTime{Duration{12345678901234567}}},
+          {"0b5a7c1e-3f0d-4c52-a8d1-9e0f6b7c8d21 4026531834", "damaged 66306 131 0 1772368496789",
+           MonotonicTime{Duration{5000000000}}}};
+}
+
+inline Revocation revocation() {
+  return {Epoch(17),
+          "hangs since noon",
+          "ada",
+          "workbench",
+          5151,
+          "tenure revoke deploy --force --reason 'hangs since noon'",
+          true,
+          1772368600000,
+          "make deploy (pid 4242 of ada on workbench), epoch 17, since 2026-03-01T12:34:56.789Z"};
+}
+
+}  // namespace tenure::samples
