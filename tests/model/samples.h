@@ -88,10 +88,10 @@ inline LeaseRecord ours_plain() {
 }
 
 inline std::vector<Sighting> sightings() {
-  return {{std::string(kBoot) + " 4026531834", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+  return {{std::string(kBoot) + "/4026531834", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
            MonotonicTime{Duration{12345678901234567}}},
-          {"0b5a7c1e-3f0d-4c52-a8d1-9e0f6b7c8d21 4026531834", "damaged 66306 131 0 1772368496789",
-           MonotonicTime{Duration{5000000000}}}};
+          {"0b5a7c1e-3f0d-4c52-a8d1-9e0f6b7c8d21/4026531834",
+           "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", MonotonicTime{Duration{5000000000}}}};
 }
 
 inline Revocation revocation() {
