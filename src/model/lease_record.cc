@@ -292,7 +292,7 @@ Result<LeaseRecord> decode_lease_record(std::string_view bytes) {
 }
 
 WallTime wall_time_of(std::int64_t milliseconds) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 1'000'000;
+  constexpr auto kMost = static_cast<std::int64_t>(kMaxStampNs / 1'000'000);
   return WallTime::from_milliseconds(std::clamp(milliseconds, -kMost, kMost));
 }
 

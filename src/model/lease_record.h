@@ -75,7 +75,8 @@ std::string encode(const LeaseRecord& record);
 // read makes the whole record damaged: half a truth about a holder is none.
 Result<LeaseRecord> decode_lease_record(std::string_view bytes);
 
-// Milliseconds of a foreign record may be any number: those beyond what WallTime can hold become its limit.
+// Milliseconds of a foreign record may be any number. Those more than 146 years from 1970 become that, so that neither
+// they nor their distance from now overflow.
 WallTime wall_time_of(std::int64_t milliseconds);
 
 // The record as people see it. Never contains the claim id.

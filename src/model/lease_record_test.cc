@@ -351,6 +351,10 @@ TEST(WallTimeOf, EndsAtItsLimitsInsteadOfOverflowing) {
   EXPECT_EQ(wall_time_of(1500).since_origin, std::chrono::milliseconds(1500));
   EXPECT_GT(wall_time_of(std::numeric_limits<std::int64_t>::max()), wall_time_of(1'772'368'496'789));
   EXPECT_LT(wall_time_of(std::numeric_limits<std::int64_t>::min()), wall_time_of(0));
+  // A distance that overflowed would come out negative.
+  const WallTime now = wall_time_of(1'772'368'496'789);
+  EXPECT_GT(now - wall_time_of(std::numeric_limits<std::int64_t>::min()), Duration{0});
+  EXPECT_LT(now - wall_time_of(std::numeric_limits<std::int64_t>::max()), Duration{0});
 }
 
 }  // namespace
