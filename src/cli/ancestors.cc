@@ -1,0 +1,37 @@
+#include "cli/ancestors.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "cli/files.h"
+#include "compose/real_environment.h"
+
+namespace tenure::cli {
+namespace {
+
+constexpr int kMostGenerations = 1000;
+constexpr std::size_t kStatBytes = 4096;
+
+// Field 4 of /proc/PID/stat; 0 where it cannot be read. Field 2, the name, may hold blanks and parentheses.
+int parent_of(int pid) {
+  auto file = open_to_read("/proc/" + std::to_string(pid) + "/stat");
+  if (!file) return 0;
+  const std::string stat = read_all(file->number(), kStatBytes, "stat").value_or("");
+  const std::size_t name_end = stat.rfind(')');
+  return name_end == std::string::npos || name_end + 4 > stat.size() ? 0 : std::atoi(stat.c_str() + name_end + 4);
+}
+
+}  // namespace
+
+bool is_ancestor(const ProcessIdentity& process) {
+  const ProcessIdentity self = compose::real_environment().processes->self().identity;
+  if (process.pid <= 0 || process.boot_id != self.boot_id || process.pid_namespace != self.pid_namespace) return false;
+  int pid = self.pid;
+  for (int generation = 0; generation < kMostGenerations && pid > 0; ++generation) {
+    pid = parent_of(pid);
+    if (pid == process.pid) return true;
+  }
+  return false;
+}
+
+}  // namespace tenure::cli

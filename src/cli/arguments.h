@@ -1,0 +1,67 @@
+// What the command line of any command can say, and the table of its options.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tenure/error.h"
+
+namespace tenure::cli {
+
+// One field for each option of the table in options.cc. A command looks only at those that it takes.
+struct Arguments {
+  using Text = std::optional<std::string>;
+  Text key;
+  Text prefix;
+  Text action;
+  Text target;
+  Text space;
+  Text owner;
+  Text part;
+  Text session;
+  Text channel;
+  Text version;
+  Text reason;
+  Text wait;
+  Text ttl;
+  Text grace;
+  Text at_loss;
+  Text status_file;
+  Text handle_file;
+  Text handle_source;
+  Text pid;
+  Text lasting_for;
+  Text except;
+  Text epoch;
+  Text duration;
+  Text count;
+  bool json = false;
+  bool quiet = false;
+  bool force = false;
+  bool help = false;
+  std::vector<std::string> command;  // what follows "--" of run
+};
+
+struct Option {
+  using Target = std::variant<std::optional<std::string> Arguments::*, bool Arguments::*>;
+  std::string_view name;   // "--wait"; a positional one has no dashes: "KEY"
+  std::string_view value;  // what stands for the value in the help; empty for a flag
+  std::string_view help;
+  Target target;
+
+  bool positional() const { return !name.starts_with('-'); }
+};
+
+// The option of that name, or of "name value" where two commands take different values: "--for session". It must be in
+// the table.
+const Option& option(std::string_view name);
+
+// Parses the words after the name of a command. Code::usage.
+Result<Arguments> parse_arguments(std::string_view command, std::span<const std::string_view> options,
+                                  bool takes_command, std::vector<std::string> words);
+
+}  // namespace tenure::cli

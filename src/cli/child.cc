@@ -1,0 +1,139 @@
+#include "cli/child.h"
+
+#include <fcntl.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
+
+namespace tenure::cli {
+namespace {
+
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> out;
+  for (char** each = environ; *each != nullptr; ++each) {
+    bool replaced = false;
+    for (const auto& [name, value] : variables) replaced |= std::string_view(*each).starts_with(name + "=");
+    if (!replaced) out.emplace_back(*each);
+  }
+  for (const auto& [name, value] : variables) out.push_back(name + "=" + value);
+  return out;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (std::string& each : strings) out.push_back(each.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+// What the child has of its parent: a pipe on which it is told to begin, and one on which it tells why it could not.
+struct Line {
+  Descriptor read_end;
+  Descriptor write_end;
+
+  static Result<Line> open() {
+    int ends[2] = {-1, -1};
+    if (::pipe2(ends, O_CLOEXEC) != 0) return fail(system_error(errno, "cannot make a pipe"));
+    return Line{Descriptor(ends[0]), Descriptor(ends[1])};
+  }
+};
+
+struct Prepared {
+  char** command;
+  char** environment;
+  int life;
+  ::pid_t parent;
+  int begin;      // to be read
+  int begin_end;  // the parent's end of it, which the child must not keep
+  int report;     // to be written
+};
+
+// Between fork and exec: async-signal-safe calls only, for the keeper's thread may have held any lock.
+[[noreturn]] void become(const Prepared& plan, const SignalGate& gate) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // It may have died before the call above: then nobody would tell us any more.
+  if (::getppid() != plan.parent) ::_exit(127);
+  ::close(plan.begin_end);
+  char word = 0;
+  if (::read(plan.begin, &word, 1) != 1) ::_exit(127);
+  if (plan.life >= 0) ::fcntl(plan.life, F_SETFD, 0);
+  gate.restore();
+  ::execvpe(plan.command[0], plan.command, plan.environment);
+  const int why = errno;
+  (void)!::write(plan.report, &why, sizeof why);
+  ::_exit(127);
+}
+
+// 0: the exec went through, for then the pipe was closed without a word.
+int reported(int descriptor) {
+  int why = 0;
+  ::ssize_t got = 0;
+  do {
+    got = ::read(descriptor, &why, sizeof why);
+  } while (got < 0 && errno == EINTR);
+  return got == static_cast<::ssize_t>(sizeof why) ? why : 0;
+}
+
+void wait_for(::pid_t pid, ::siginfo_t& info) {
+  while (::waitid(P_PID, static_cast<::id_t>(pid), &info, WEXITED) != 0 && errno == EINTR) {
+  }
+}
+
+Child::NotStarted not_started(int number, const std::string& program) {
+  const bool missing = number == ENOENT || number == ENOTDIR;
+  return {missing ? 127 : 126, "cannot run " + escape_controls(program) + ": " + std::strerror(number)};
+}
+
+}  // namespace
+
+std::expected<Child, Child::NotStarted> Child::start(const ChildPlan& plan, const SignalGate& gate,
+                                                     const std::function<bool()>& ready) {
+  std::vector<std::string> words = plan.command;
+  std::vector<std::string> environment = environment_with(plan.variables);
+  std::vector<char*> word_pointers = pointers_to(words);
+  std::vector<char*> environment_pointers = pointers_to(environment);
+  auto begin = Line::open();
+  auto report = Line::open();
+  if (!begin || !report) return std::unexpected(not_started(EMFILE, words[0]));
+  const Prepared prepared{word_pointers.data(),     environment_pointers.data(), plan.life_descriptor,      ::getpid(),
+                          begin->read_end.number(), begin->write_end.number(),   report->write_end.number()};
+  const ::pid_t pid = ::fork();
+  if (pid < 0) return std::unexpected(not_started(errno, words[0]));
+  if (pid == 0) become(prepared, gate);
+  // Not reaped before its end is seen, so the id cannot have become another's.
+  Descriptor descriptor(::pidfd_open(pid, 0));
+  const int no_descriptor = descriptor.open() ? 0 : errno;
+  const bool go = no_descriptor == 0 && ready();
+  report->write_end.close();
+  if (go) (void)!::write(begin->write_end.number(), "", 1);
+  begin->write_end.close();
+  const int why = reported(report->read_end.number());
+  if (go && why == 0) return Child(pid, std::move(descriptor));
+  ::siginfo_t info{};
+  wait_for(pid, info);
+  if (why == 0 && no_descriptor == 0) return std::unexpected(NotStarted{0, {}});
+  return std::unexpected(not_started(why != 0 ? why : no_descriptor, words[0]));
+}
+
+bool Child::in_our_group() const {
+  return ::getpgid(pid_) == ::getpgrp();
+}
+
+void Child::send(int signal) const {
+  ::kill(pid_, signal);
+}
+
+ChildEnd Child::reap() const {
+  ::siginfo_t info{};
+  wait_for(pid_, info);
+  if (info.si_code == CLD_EXITED) return {info.si_status, 0};
+  return {128 + info.si_status, info.si_status};
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,85 @@
+#include "cli/claiming.h"
+
+#include "base/text.h"
+#include "cli/layout.h"
+#include "cli/numbers.h"
+#include "cli/observation_view.h"
+
+namespace tenure::cli {
+namespace {
+
+Result<AtLoss> at_loss_of(const std::optional<std::string>& text) {
+  if (!text || *text == "term") return AtLoss::terminate;
+  if (*text == "kill") return AtLoss::kill;
+  if (*text == "warn") return AtLoss::warn;
+  return fail(Code::usage, "--at-loss wants term, kill or warn, not " + escape_controls(*text));
+}
+
+std::string wrapped(const std::string& text) {
+  std::string out;
+  for (const std::string& line : wrap(text, kColumns)) out += line + "\n";
+  return out;
+}
+
+}  // namespace
+
+Result<ClaimOptions> claim_options(const Arguments& arguments, std::optional<Duration> otherwise) {
+  ClaimOptions options;
+  options.owner = arguments.owner.value_or("");
+  options.part = arguments.part.value_or("");
+  options.session = arguments.session.value_or("");
+  options.channel = arguments.channel.value_or("");
+  options.version = arguments.version.value_or("");
+  options.terms.reason = arguments.reason.value_or("");
+  auto ttl = duration_of(arguments.ttl, "--ttl");
+  if (!ttl) return fail(ttl.error());
+  if (*ttl && **ttl <= Duration{0}) return fail(Code::bad_duration, "--ttl must be more than 0");
+  options.terms.ttl = *ttl;
+  auto at_loss = at_loss_of(arguments.at_loss);
+  if (!at_loss) return fail(at_loss.error());
+  options.terms.at_loss = *at_loss;
+  options.wait = otherwise;
+  if (arguments.wait == "forever") {
+    options.wait = std::nullopt;
+  } else if (arguments.wait) {
+    auto wait = duration_of(arguments.wait, "--wait");
+    if (!wait) return fail(wait.error());
+    options.wait = *wait;
+  }
+  return options;
+}
+
+std::string waiting_message(const Observation& seen, const Space& space, std::optional<Duration> wait, bool json) {
+  const Viewpoint from = viewpoint_of(space);
+  if (json) {
+    boost::json::object line{{"event", "waiting"}};
+    if (wait) line["wait_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(*wait).count();
+    for (auto& [name, value] : to_json(seen, from)) line[name] = value;
+    return boost::json::serialize(line) + "\n";
+  }
+  const std::string until = wait ? ", at most " + words(*wait) : "";
+  return wrapped("tenure: waiting" + until + " for " + seen.key.text() + ", " + one_line(seen, from)) +
+         fields(seen, from);
+}
+
+std::string grant_message(const Lease& lease, const Space& space, bool json) {
+  if (!lease.displaced() && lease.notes().empty()) return {};
+  const Viewpoint from = viewpoint_of(space);
+  if (json) {
+    boost::json::object line{{"event", "granted"}, {"key", lease.key().text()}, {"epoch", lease.epoch().value()}};
+    if (lease.displaced()) line["displaced"] = to_json(*lease.displaced(), from);
+    line["notes"] = boost::json::array(lease.notes().begin(), lease.notes().end());
+    return boost::json::serialize(line) + "\n";
+  }
+  std::string out;
+  if (lease.displaced()) {
+    const Observation& was = *lease.displaced();
+    std::string text = "tenure: took " + lease.key().text() + " over, it was " + one_line(was, from);
+    if (!was.verdict.evidence.empty()) text += ": " + escape_controls(was.verdict.evidence);
+    out += wrapped(text);
+  }
+  for (const std::string& note : lease.notes()) out += wrapped("tenure: note: " + escape_controls(note));
+  return out;
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,83 @@
+// The table of commands.
+#include <algorithm>
+#include <array>
+
+#include "cli/command.h"
+
+namespace tenure::cli {
+namespace {
+
+using Names = std::string_view;
+
+constexpr Names kRun[] = {"KEY",       "--space", "--wait",        "--ttl",     "--reason",
+                          "--owner",   "--part",  "--session",     "--channel", "--version",
+                          "--at-loss", "--grace", "--status-file", "--json",    "--help"};
+constexpr Names kClaim[] = {"KEY",       "--pid",     "--ttl",     "--for session", "--handle-file",
+                            "--space",   "--wait",    "--reason",  "--owner",       "--part",
+                            "--session", "--channel", "--version", "--json",        "--help"};
+constexpr Names kHandle[] = {"-", "--handle-file", "--json", "--help"};
+constexpr Names kWho[] = {"KEY", "--space", "--except", "--quiet", "--json", "--help"};
+constexpr Names kList[] = {"PREFIX", "--space", "--json", "--help"};
+constexpr Names kWatch[] = {"PREFIX", "--space", "--for DURATION", "--count", "--json", "--help"};
+constexpr Names kRevoke[] = {"KEY", "--space", "--epoch", "--force", "--reason", "--json", "--help"};
+
+constexpr Names kSpace[] = {"ACTION", "TARGET", "--space", "--force", "--json", "--help"};
+constexpr Names kDoctor[] = {"--space", "--json", "--help"};
+
+constexpr std::string_view kRunDetails =
+    "Waits until KEY is yours, runs CMD, gives KEY back when CMD has ended. CMD sees TENURE_KEY, TENURE_EPOCH and "
+    "TENURE_SPACE. It ends with us: when we are killed, so is CMD, and KEY is free only when both are gone. When the "
+    "lease is lost, CMD gets TERM, after --grace KILL, and we end with 76. Otherwise the exit code is that of CMD.";
+constexpr std::string_view kClaimDetails =
+    "For scripts. Leaves a process that keeps KEY as long as --pid, --ttl or --for says, and prints the handle that "
+    "renew, verify and release want. One of the three must be given: handle=$(tenure claim KEY --pid $$)";
+constexpr std::string_view kHandleDetails =
+    "The handle comes by TENURE_HANDLE, --handle-file or standard input (-), never as an argument: others could read "
+    "it there.";
+constexpr std::string_view kWhoDetails =
+    "Ends with 0. With --quiet or --except: 0 when somebody (else) holds it, 1 when it is free or its holder is proven "
+    "gone.";
+constexpr std::string_view kWatchDetails = "First what is held now, then each change, until interrupted.";
+constexpr std::string_view kRevokeDetails =
+    "A holder who is proven gone is cleared. One who lives, or may live, is displaced only with --force and --reason; "
+    "--epoch makes sure that it is the one you mean. The holder is told at once.";
+
+constexpr std::string_view kSpaceDetails =
+    "ls (also without a word) shows where spaces lie and what is in them; init makes one; move FOLDER gives it another "
+    "place on the same file system; purge removes it. The last two are refused while a key is held; purge --force goes "
+    "on where a holder only may live, as on another machine.";
+constexpr std::string_view kDoctorDetails =
+    "Tries what tenure relies on, where the space lies, and cleans up behind itself. Ends with 0, or with 1 when "
+    "something is bad.";
+
+constexpr std::array kCommands = {
+    Command{"run", "KEY [options] -- CMD…", "run a command while holding KEY", kRunDetails, kRun, true, run_command},
+    Command{"claim", "KEY [options]", "take KEY for a script, print its handle", kClaimDetails, kClaim, false,
+            claim_command},
+    Command{"renew", "[-] [options]", "extend the TTL of a claim", kHandleDetails, kHandle, false, renew_command},
+    Command{"verify", "[-] [options]", "is it still mine? 0 yes, 76 no", kHandleDetails, kHandle, false,
+            verify_command},
+    Command{"release", "[-] [options]", "give a claim back", kHandleDetails, kHandle, false, release_command},
+    Command{"who", "KEY [options]", "who holds KEY, since when, why, alive or not", kWhoDetails, kWho, false,
+            who_command},
+    Command{"ls", "[PREFIX] [options]", "all keys that are held", "", kList, false, ls_command},
+    Command{"watch", "[PREFIX] [options]", "print each change of hands", kWatchDetails, kWatch, false, watch_command},
+    Command{"revoke", "KEY [options]", "take KEY from its holder", kRevokeDetails, kRevoke, false, revoke_command},
+    Command{"space", "[ls | init | move FOLDER | purge] [options]", "where spaces lie; make, move, purge one",
+            kSpaceDetails, kSpace, false, space_command},
+    Command{"doctor", "[options]", "try what this machine promises", kDoctorDetails, kDoctor, false, doctor_command},
+};
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return kCommands;
+}
+
+const Command* find_command(std::string_view name) {
+  const auto found =
+      std::find_if(kCommands.begin(), kCommands.end(), [name](const Command& each) { return each.name == name; });
+  return found == kCommands.end() ? nullptr : &*found;
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,226 @@
+#include "cli/observation_view.h"
+
+#include "base/text.h"
+#include "cli/layout.h"
+#include "compose/default_space.h"
+#include "compose/real_environment.h"
+
+namespace tenure::cli {
+namespace {
+
+constexpr std::size_t kLabelColumns = 11;
+constexpr const char* kReasonToType = "'needed elsewhere'";
+
+// Who is behind the lease: the process that it is kept for, where that is another than its keeper.
+const ProcessIdentity& behind(const Holder& holder) {
+  return holder.owner_process ? *holder.owner_process : holder.process;
+}
+
+std::string age(const Holder& holder, const Viewpoint& from) {
+  return from.now >= holder.since ? words(from.now - holder.since) : std::string();
+}
+
+std::string label_of(const Holder& holder) {
+  return escape_controls(holder.owner) + (holder.part.empty() ? "" : ", part " + escape_controls(holder.part));
+}
+
+std::string process_of(const Holder& holder, const Viewpoint& from) {
+  const ProcessIdentity& process = behind(holder);
+  std::string out = "pid " + std::to_string(process.pid);
+  if (process.pid_namespace != 0 && process.pid_namespace != from.self.pid_namespace) {
+    out += " of pid namespace " + std::to_string(process.pid_namespace) + " (not ours)";
+  }
+  if (!holder.user_name.empty()) out += ", user " + escape_controls(holder.user_name);
+  return out;
+}
+
+std::string host_of(const Holder& holder, const Viewpoint& from) {
+  std::string out = holder.host.empty() ? "not said" : escape_controls(holder.host);
+  const std::string& boot = behind(holder).boot_id;
+  if (boot.empty()) return out;
+  return out + (boot == from.self.boot_id ? " (this machine)" : " (another machine, or before its last boot)");
+}
+
+// The lines of the text, so that each is laid out in one way.
+class Lines {
+ public:
+  void add(std::string_view label, std::string_view value) {
+    if (value.empty()) return;
+    out_ += hanging("  " + cell(label, kLabelColumns), value);
+  }
+  void escaped(std::string_view label, std::string_view value) { add(label, escape_controls(value)); }
+  // A command is never broken: it is there to be copied.
+  void step(const Step& step) { out_ += "  " + step.purpose + ":\n    " + step.command + "\n"; }
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+};
+
+void add_holder(Lines& lines, const Holder& holder, const Viewpoint& from) {
+  lines.add("owner", label_of(holder));
+  lines.add("process", process_of(holder, from));
+  if (holder.owner_process) lines.add("kept by", "pid " + std::to_string(holder.process.pid));
+  lines.escaped("command", holder.command);
+  lines.escaped("folder", holder.directory);
+  lines.add("host", host_of(holder, from));
+  const std::string ago = age(holder, from);
+  lines.add("since", iso8601(holder.since) + (ago.empty() ? "" : " (" + ago + " ago)"));
+  lines.escaped("reason", holder.reason);
+  lines.escaped("channel", holder.channel);
+  lines.escaped("version", holder.version);
+  lines.escaped("session", holder.session);
+  if (holder.ttl) lines.add("ttl", words(*holder.ttl));
+}
+
+// The arguments that name a key: one that begins with a dash stands behind "--".
+std::string key_argument(const Key& key) {
+  return (key.text().starts_with('-') ? "-- " : "") + shell_word(key.text());
+}
+
+std::string key_and_command(const Key& key) {
+  return (key.text().starts_with('-') ? "--key=" : "") + shell_word(key.text()) + " -- true";
+}
+
+boost::json::object to_json(const ProcessIdentity& process) {
+  return {{"pid", process.pid},
+          {"start_ticks", process.start_ticks},
+          {"boot_id", process.boot_id},
+          {"machine_id", process.machine_id},
+          {"pid_namespace", process.pid_namespace},
+          {"time_namespace", process.time_namespace},
+          {"user_id", process.user}};
+}
+
+boost::json::object to_json(const Holder& holder, const Viewpoint& from) {
+  boost::json::object out{{"owner", holder.owner},
+                          {"part", holder.part},
+                          {"pid", behind(holder).pid},
+                          {"process", to_json(behind(holder))},
+                          {"keeper_process", to_json(holder.process)},
+                          {"user", holder.user_name},
+                          {"command", holder.command},
+                          {"directory", holder.directory},
+                          {"host", holder.host},
+                          {"this_machine", behind(holder).boot_id == from.self.boot_id},
+                          {"since", iso8601(holder.since)},
+                          {"reason", holder.reason},
+                          {"channel", holder.channel},
+                          {"version", holder.version},
+                          {"session", holder.session}};
+  if (from.now >= holder.since) {
+    out["held_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(from.now - holder.since).count();
+  }
+  if (holder.ttl) out["ttl_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(*holder.ttl).count();
+  return out;
+}
+
+Viewpoint viewpoint(std::string url, std::string location) {
+  const env::Environment environment = compose::real_environment();
+  Viewpoint from{
+      std::move(url), std::move(location), {}, environment.processes->self().identity, environment.clock->wall()};
+  if (from.url != compose::default_space()) from.space_option = " --space " + shell_word(from.url);
+  return from;
+}
+
+}  // namespace
+
+Viewpoint viewpoint_of(const Space& space) {
+  return viewpoint(space.url(), space.location());
+}
+Viewpoint viewpoint_of(const std::string& url) {
+  return viewpoint(url, {});
+}
+
+const char* word_of(State state) {
+  switch (state) {
+    case State::free:
+      return "free";
+    case State::held:
+      return "held";
+    case State::damaged:
+      return "damaged";
+  }
+  return "unknown";
+}
+
+const char* word_of(Liveness liveness) {
+  switch (liveness) {
+    case Liveness::live:
+      return "live";
+    case Liveness::dead:
+      return "dead";
+    case Liveness::unknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+bool is_held(const Observation& seen) {
+  return seen.state != State::free && !seen.claimable;
+}
+
+std::vector<Step> next_steps(const Observation& seen, const Viewpoint& from) {
+  const std::string key = key_argument(seen.key);
+  const std::string pin = seen.epoch.none() ? "" : " --epoch " + seen.epoch.text();
+  const Step take{"to take it", "tenure run" + from.space_option + " " + key_and_command(seen.key)};
+  if (seen.state == State::free) return {take};
+  if (seen.claimable) return {take, {"to clear it", "tenure revoke" + from.space_option + pin + " " + key}};
+  return {{"to wait for it", take.command},
+          {"to take it away",
+           "tenure revoke" + from.space_option + " --force --reason " + kReasonToType + pin + " " + key}};
+}
+
+std::string one_line(const Observation& seen, const Viewpoint& from) {
+  if (seen.state == State::free) return "free";
+  if (!seen.holder) return std::string(word_of(seen.state)) + ", holder not readable";
+  std::string out = "held by " + escape_controls(seen.holder->owner) + " (" + process_of(*seen.holder, from) + ")";
+  const std::string ago = age(*seen.holder, from);
+  if (!ago.empty()) out += " for " + ago;
+  return out + ", " + word_of(seen.verdict.liveness);
+}
+
+std::string fields(const Observation& seen, const Viewpoint& from) {
+  Lines lines;
+  if (!seen.epoch.none()) lines.add("epoch", seen.epoch.text());
+  if (seen.holder) add_holder(lines, *seen.holder, from);
+  if (seen.state != State::free) {
+    std::string alive = word_of(seen.verdict.liveness);
+    if (!seen.verdict.evidence.empty()) alive += ": " + seen.verdict.evidence;
+    lines.escaped("alive", alive);
+  }
+  if (seen.silent_for) lines.add("silent", words(*seen.silent_for));
+  if (seen.frees_in) {
+    lines.add("frees in", words(*seen.frees_in));
+  } else if (is_held(seen)) {
+    lines.add("frees", "when its holder ends or gives it back");
+  }
+  lines.escaped("claimable", (seen.claimable ? "yes" : "no") + (seen.why.empty() ? "" : ": " + seen.why));
+  lines.escaped("note", seen.note);
+  lines.escaped("space", from.location.empty() ? from.url : from.location);
+  for (const Step& step : next_steps(seen, from)) lines.step(step);
+  return lines.take();
+}
+
+boost::json::object to_json(const Observation& seen, const Viewpoint& from) {
+  boost::json::object out{{"key", seen.key.text()},      {"state", word_of(seen.state)}, {"held", is_held(seen)},
+                          {"epoch", seen.epoch.value()}, {"claimable", seen.claimable},  {"why", seen.why},
+                          {"space", from.url},           {"location", from.location}};
+  if (seen.holder) out["holder"] = to_json(*seen.holder, from);
+  if (seen.state != State::free) {
+    out["liveness"] = word_of(seen.verdict.liveness);
+    out["evidence"] = seen.verdict.evidence;
+  }
+  const auto milliseconds = [](Duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d).count(); };
+  if (seen.silent_for) out["silent_ms"] = milliseconds(*seen.silent_for);
+  if (seen.frees_in) out["frees_in_ms"] = milliseconds(*seen.frees_in);
+  if (!seen.note.empty()) out["note"] = seen.note;
+  boost::json::array steps;
+  for (const Step& step : next_steps(seen, from)) {
+    steps.push_back(boost::json::object{{"purpose", step.purpose}, {"command", step.command}});
+  }
+  out["next"] = std::move(steps);
+  return out;
+}
+
+}  // namespace tenure::cli

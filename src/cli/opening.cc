@@ -1,0 +1,37 @@
+#include "cli/opening.h"
+
+#include <cstdlib>
+
+#include "compose/default_space.h"
+
+namespace tenure::cli {
+namespace {
+
+bool chosen_by_user(const Arguments& arguments) {
+  const char* variable = std::getenv("TENURE_SPACE");
+  return arguments.space || (variable != nullptr && *variable != '\0');
+}
+
+}  // namespace
+
+std::string chosen_url(const Arguments& arguments) {
+  if (arguments.space) return *arguments.space;
+  const char* variable = std::getenv("TENURE_SPACE");
+  return variable != nullptr && *variable != '\0' ? variable : compose::default_space();
+}
+
+Result<Space> open_chosen(const Arguments& arguments) {
+  return Space::open(chosen_url(arguments), {.create = true, .observe_only = false});
+}
+
+Result<Space> open_to_look(const Arguments& arguments) {
+  // A folder that somebody named and that is not there is a mistake; one's own is made at the first look.
+  return Space::open(chosen_url(arguments), {.create = !chosen_by_user(arguments), .observe_only = true});
+}
+
+Result<Key> key_of(const Arguments& arguments) {
+  if (!arguments.key) return fail(Code::usage, "KEY is missing: the name of what is to be owned");
+  return Key::parse(*arguments.key);
+}
+
+}  // namespace tenure::cli

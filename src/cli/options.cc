@@ -1,0 +1,52 @@
+// The table of options: each has one meaning in all commands that take it.
+#include <algorithm>
+#include <array>
+
+#include "cli/arguments.h"
+
+namespace tenure::cli {
+namespace {
+
+using A = Arguments;
+
+constexpr std::array kOptions = {
+    Option{"KEY", "", "the name of what is owned", &A::key},
+    Option{"PREFIX", "", "only keys that begin so", &A::prefix},
+    Option{"ACTION", "", "ls, init, move or purge", &A::action},
+    Option{"TARGET", "", "the new folder of a space", &A::target},
+    Option{"-", "", "read the handle from standard input", &A::handle_source},
+    Option{"--space", "URL", "the space, such as files:DIR (else TENURE_SPACE, else your own)", &A::space},
+    Option{"--owner", "LABEL", "who you are, for people and for --except", &A::owner},
+    Option{"--part", "LABEL", "which part of you", &A::part},
+    Option{"--session", "LABEL", "shown to others", &A::session},
+    Option{"--channel", "LABEL", "shown to others", &A::channel},
+    Option{"--version", "LABEL", "shown to others", &A::version},
+    Option{"--reason", "TEXT", "why; shown to everybody who meets the lease", &A::reason},
+    Option{"--wait", "DURATION", "how long to wait in line: 0 (one try), 5m, forever", &A::wait},
+    Option{"--ttl", "DURATION", "a hard limit: past it others may take the key", &A::ttl},
+    Option{"--grace", "DURATION", "after a loss, from TERM to KILL (10s)", &A::grace},
+    Option{"--at-loss", "WHAT", "at a loss: term (then kill), kill, or warn only", &A::at_loss},
+    Option{"--status-file", "FILE", "write there who set the exit code, as JSON", &A::status_file},
+    Option{"--handle-file", "FILE", "the file of the handle; - reads standard input", &A::handle_file},
+    Option{"--pid", "PID", "keep it while this process lives", &A::pid},
+    Option{"--for", "session", "keep it while the session of this terminal lives", &A::lasting_for},
+    Option{"--except", "OWNER", "held by anybody but OWNER? 0 yes, 1 no", &A::except},
+    Option{"--epoch", "N", "only if it is held under this epoch", &A::epoch},
+    Option{"--for", "DURATION", "end after this time", &A::duration},
+    Option{"--count", "N", "end after so many changes", &A::count},
+    Option{"--json", "", "the same as JSON", &A::json},
+    Option{"--quiet", "", "print nothing: 0 held by somebody, 1 free", &A::quiet},
+    Option{"--force", "", "also where the holder lives or may live", &A::force},
+    Option{"--help", "", "this text", &A::help},
+};
+
+}  // namespace
+
+const Option& option(std::string_view name) {
+  return *std::find_if(kOptions.begin(), kOptions.end(), [name](const Option& each) {
+    return each.name == name ||
+           (name.starts_with(each.name) && name.substr(each.name.size()) == " " + std::string(each.value));
+  });
+}
+
+}  // namespace tenure::cli

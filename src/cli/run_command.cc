@@ -1,0 +1,258 @@
+// run: a command under a lease.
+#include "base/text.h"
+#include "cli/ancestors.h"
+#include "cli/child.h"
+#include "cli/claiming.h"
+#include "cli/command.h"
+#include "cli/error_view.h"
+#include "cli/layout.h"
+#include "cli/numbers.h"
+#include "cli/observation_view.h"
+#include "cli/opening.h"
+#include "cli/output.h"
+#include "cli/sentinel.h"
+#include "cli/status_file.h"
+#include "cli/supervisor.h"
+
+namespace tenure::cli {
+namespace {
+
+constexpr Duration kGrace = std::chrono::seconds(10);
+
+// The wait for the lease, with all that can end it.
+class Waiting {
+ public:
+  Waiting(const Space& space, const SignalGate& gate, const Stop& stop, const Arguments& arguments)
+      : space_(space), gate_(gate), stop_(stop), arguments_(arguments) {}
+
+  Result<Lease> claim(const Key& key, ClaimOptions options) {
+    options.stop = &stop_;
+    options.on_wait = [this, wait = options.wait](const Observation& seen) { tell(seen, wait); };
+    auto sentinel = Sentinel::post(stop_, {gate_.descriptor()}, [this](std::size_t) { return interrupted(); });
+    if (!sentinel) return fail(sentinel.error());
+    auto lease = space_.claim(key, options);
+    sentinel->dismiss();
+    if (!lease && own_holder_) return fail(own_holder_error(key));
+    return lease;
+  }
+
+  // A signal that ends the wait, 0 for none. Also asked once more when the command is about to begin.
+  int signal() const { return signal_; }
+  bool interrupted() {
+    while (const auto taken = gate_.take()) {
+      if (gate_.inert(taken->number)) continue;
+      signal_ = taken->number;
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  void tell(const Observation& seen, std::optional<Duration> wait) {
+    if (seen.holder && is_ancestor(seen.holder->process)) {
+      own_holder_ = std::make_shared<Observation>(seen);
+      return stop_.request();
+    }
+    complain(waiting_message(seen, space_, wait, arguments_.json));
+  }
+
+  Error own_holder_error(const Key& key) const {
+    return {Code::held,
+            "you hold " + key.text() +
+                " already: this command runs inside the `tenure run` that holds it, so to wait "
+                "for its end would never end",
+            {},
+            own_holder_};
+  }
+
+  const Space& space_;
+  const SignalGate& gate_;
+  const Stop& stop_;
+  const Arguments& arguments_;
+  int signal_ = 0;
+  std::shared_ptr<Observation> own_holder_;
+};
+
+struct Plan {
+  Key key;
+  ClaimOptions options;
+  Duration grace;
+};
+
+Result<Plan> plan_of(const Arguments& arguments) {
+  auto key = key_of(arguments);
+  if (!key) return fail(key.error());
+  if (arguments.command.empty()) {
+    return fail(Code::usage, "there is no command to run: it follows \"--\"",
+                "tenure run " + shell_word(key->text()) + " -- true");
+  }
+  auto options = claim_options(arguments, std::nullopt);
+  if (!options) return fail(options.error());
+  auto grace = duration_of(arguments.grace, "--grace");
+  if (!grace) return fail(grace.error());
+  options->keep_life_descriptor = true;
+  return Plan{*key, *options, grace->value_or(kGrace)};
+}
+
+std::string loss_message(const Key& key, Epoch epoch, const Loss& loss, const Space& space, bool json) {
+  const Viewpoint from = viewpoint_of(space);
+  if (json) {
+    boost::json::object line{{"event", "lost"}, {"key", key.text()}, {"epoch", epoch.value()}, {"why", loss.why}};
+    if (loss.successor) line["successor"] = to_json(*loss.successor, from);
+    return boost::json::serialize(line) + "\n";
+  }
+  std::string text = "tenure: lost " + key.text() + ", epoch " + epoch.text() + ": " + escape_controls(loss.why);
+  if (loss.successor) text += "; it is now " + one_line(*loss.successor, from);
+  std::string out;
+  for (const std::string& line : wrap(text, kColumns)) out += line + "\n";
+  if (loss.successor && loss.successor->state != State::free) out += fields(*loss.successor, from);
+  return out;
+}
+
+// One run, from the claim to the exit code.
+class Run {
+ public:
+  Run(const Arguments& arguments, Plan plan, Space space, SignalGate gate, StatusFile status)
+      : arguments_(arguments),
+        plan_(std::move(plan)),
+        space_(std::move(space)),
+        gate_(std::move(gate)),
+        status_(std::move(status)) {}
+
+  Result<int> go() {
+    auto stop = Stop::create();
+    if (!stop) return failed(stop.error());
+    Waiting waiting(space_, gate_, *stop, arguments_);
+    auto lease = waiting.claim(plan_.key, plan_.options);
+    if (waiting.signal() != 0) return interrupted(waiting.signal());
+    if (!lease) return failed(lease.error());
+    complain(grant_message(*lease, space_, arguments_.json));
+    return hold(*lease, waiting);
+  }
+
+ private:
+  Result<int> failed(const Error& error) {
+    const int exit_code = show_error(error, arguments_.json, space_.url());
+    status_.by_tenure(exit_code, facts(error.code).name);
+    return exit_code;
+  }
+
+  // A lease that was granted in the same moment is given back by its destructor.
+  int interrupted(int signal) {
+    const int exit_code = 128 + signal;
+    const std::string text = std::string("gave up: SIG") + name_of_signal(signal);
+    if (arguments_.json) {
+      complain(boost::json::serialize(boost::json::object{
+                   {"error", {{"code", "interrupted"}, {"message", text}, {"exit_code", exit_code}}}}) +
+               "\n");
+    } else {
+      complain("tenure: " + text + "\n");
+    }
+    status_.by_tenure(exit_code, "interrupted");
+    return exit_code;
+  }
+
+  ChildPlan child_plan(const Lease& lease) const {
+    return {
+        arguments_.command,
+        {{"TENURE_KEY", lease.key().text()}, {"TENURE_EPOCH", lease.epoch().text()}, {"TENURE_SPACE", space_.url()}},
+        lease.life_descriptor()};
+  }
+
+  Result<int> hold(Lease& lease, Waiting& waiting) {
+    auto renewer = Renewer::start(lease, plan_.options.terms.ttl);
+    if (!renewer) return failed(renewer.error());
+    std::optional<GroupEar> ear;
+    auto child = Child::start(child_plan(lease), gate_, [&] {
+      ear.emplace();
+      return !waiting.interrupted();
+    });
+    if (!child && child.error().exit_code == 0) return interrupted(waiting.signal());
+    if (!child) return not_started(child.error());
+    const Watchwords words{plan_.options.terms.at_loss, plan_.grace, [&](const Loss& loss) {
+                             complain(loss_message(lease.key(), lease.epoch(), loss, space_, arguments_.json));
+                           }};
+    Supervised outcome = supervise(*child, lease, *renewer, gate_, *ear, words);
+    if (!outcome.loss) outcome.loss = give_back(lease);
+    return outcome.loss ? lost(outcome.end) : ended(outcome.end);
+  }
+
+  int not_started(const Child::NotStarted& problem) {
+    if (arguments_.json) {
+      complain(
+          boost::json::serialize(boost::json::object{
+              {"error", {{"code", "not_started"}, {"message", problem.message}, {"exit_code", problem.exit_code}}}}) +
+          "\n");
+    } else {
+      complain("tenure: " + problem.message + "\n");
+    }
+    status_.by_tenure(problem.exit_code, "not_started");
+    return problem.exit_code;
+  }
+
+  // The command is gone. A loss that was not known yet shows here, and counts.
+  std::optional<Loss> give_back(Lease& lease) {
+    auto released = lease.release();
+    if (released && *released) return std::nullopt;
+    if (released || facts(released.error().code).outcome == Outcome::lost) {
+      Loss loss = lease.loss().value_or(Loss{released ? "it had been given back already" : released.error().message,
+                                             released ? nullptr : released.error().holder});
+      complain(loss_message(lease.key(), lease.epoch(), loss, space_, arguments_.json));
+      return loss;
+    }
+    // It ends with this process all the same.
+    complain(render(released.error(), arguments_.json, space_.url()));
+    return std::nullopt;
+  }
+
+  int lost(const ChildEnd& end) {
+    const CodeFacts& line = facts(Code::lost);
+    status_.by_tenure(line.exit_code, line.name, end);
+    return line.exit_code;
+  }
+
+  int ended(const ChildEnd& end) {
+    status_.by_command(end);
+    signal_to_die_of_ = end.signal;
+    return end.exit_code;
+  }
+
+ public:
+  int signal_to_die_of() const { return signal_to_die_of_; }
+
+ private:
+  const Arguments& arguments_;
+  Plan plan_;
+  Space space_;
+  SignalGate gate_;
+  StatusFile status_;
+  int signal_to_die_of_ = 0;
+};
+
+}  // namespace
+
+Result<int> run_command(const Arguments& arguments) {
+  auto plan = plan_of(arguments);
+  if (!plan) return fail(plan.error());
+  auto status = StatusFile::open(arguments.status_file);
+  if (!status) return fail(status.error());
+  auto gate = SignalGate::close_gate();
+  if (!gate) return fail(gate.error());
+  auto space = open_chosen(arguments);
+  if (!space) {
+    status->by_tenure(facts(space.error().code).exit_code, facts(space.error().code).name);
+    return fail(space.error());
+  }
+  int signal = 0;
+  Result<int> exit_code = 0;
+  {
+    Run run(arguments, std::move(*plan), std::move(*space), std::move(*gate), std::move(*status));
+    exit_code = run.go();
+    signal = run.signal_to_die_of();
+  }
+  // The lease is given back and the space closed: as shells expect it of a wrapper, we end as the command did.
+  if (signal != 0) die_of(signal);
+  return exit_code;
+}
+
+}  // namespace tenure::cli

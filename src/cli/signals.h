@@ -1,0 +1,46 @@
+// The signals of the program while it waits and while its command runs: taken from a descriptor, one by one.
+#pragma once
+
+#include <signal.h>
+
+#include <optional>
+
+#include "cli/files.h"
+
+namespace tenure::cli {
+
+struct Signal {
+  int number = 0;
+  // Sent by a process to one or more processes, not by the terminal to its foreground group.
+  bool by_process = false;
+};
+
+class SignalGate {
+ public:
+  // Blocks INT, TERM, HUP, QUIT, USR1 and USR2 and remembers how they stood; ignores PIPE, and makes children waitable
+  // (SIGCHLD may have been ignored by whoever started us). To be called before any thread is made.
+  static Result<SignalGate> close_gate();
+
+  // Readable when one has come.
+  int descriptor() const { return descriptor_.number(); }
+  std::optional<Signal> take() const;
+  // It was ignored or blocked when we were started: it shall not end a wait.
+  bool inert(int number) const;
+  // For a child between fork and exec: everything as it was when we were started. Async-signal-safe.
+  void restore() const noexcept;
+
+ private:
+  SignalGate() = default;
+  Descriptor descriptor_;
+  sigset_t mask_before_{};
+  sigset_t ignored_before_{};
+  struct sigaction pipe_before_{};
+  struct sigaction child_before_{};
+};
+
+const char* name_of_signal(int number);
+
+// Ends this process by the signal, without a core; by exit code 128+n where that does not work.
+[[noreturn]] void die_of(int number);
+
+}  // namespace tenure::cli
