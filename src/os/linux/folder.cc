@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "base/limits.h"
 #include "base/text.h"
 #include "os/linux/system_error.h"
@@ -14,18 +12,6 @@ namespace {
 
 std::unexpected<Error> failed(int error, std::string_view doing, const Folder& folder, const std::string& name) {
   return system_failure(error, doing, folder.path + "/" + name);
-}
-
-std::unexpected<Error> odd(const Folder& folder, const std::string& name, const std::string& what) {
-  return fail(Code::damaged, shown(folder, name) + " " + what,
-              "look at it, then move it away: mv '" + shown(folder, name) + "' somewhere else");
-}
-
-Result<void> check_name(const std::string& name) {
-  const bool plain = !name.empty() && name != "." && name != ".." && name.size() <= limits::kFileNameBytes &&
-                     name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
-  if (!plain) return fail(Code::internal, "not the name of a file in a folder: " + escape_controls(cut_text(name, 64)));
-  return {};
 }
 
 // Who may own the files: the folder's owner, or we ourselves.
@@ -71,46 +57,19 @@ Result<std::optional<OpenFile>> open_once(const Folder& folder, const std::strin
   return file;
 }
 
-std::string padded(std::string_view bytes, std::size_t length) {
-  std::string out(bytes);
-  if (out.size() >= length) return out;
-  const bool line = out.ends_with('\n');
-  if (line) out.pop_back();
-  out.resize(length - (line ? 1 : 0), ' ');
-  if (line) out += '\n';
-  return out;
-}
-
-// Where the file system cannot reserve, the write itself will tell.
-Result<void> reserve(const Folder& folder, const std::string& name, int descriptor, std::size_t length) {
-  const int done =
-      retry_interrupted([&] { return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(length)); });
-  if (done == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return {};
-  return failed(errno, "reserve room for", folder, name);
-}
-
-// The buffer grows with what is there, up to one byte more than is allowed: that byte tells of a file that is too long.
-Result<std::string> read_once(const Folder& folder, const std::string& name, const OpenFile& file,
-                              std::size_t max_bytes) {
-  std::string bytes(std::min(max_bytes, static_cast<std::size_t>(file.status.st_size)) + 1, '\0');
-  std::size_t length = 0;
-  while (length < bytes.size()) {
-    const ssize_t got = retry_interrupted([&] {
-      return pread(file.descriptor.get(), bytes.data() + length, bytes.size() - length, static_cast<off_t>(length));
-    });
-    if (got < 0) return failed(errno, "read", folder, name);
-    if (got == 0) break;
-    length += static_cast<std::size_t>(got);
-    if (length == bytes.size()) bytes.resize(std::min(max_bytes + 1, 2 * length));
-  }
-  bytes.resize(length);
-  if (length > max_bytes) {
-    return odd(folder, name, "is longer than the limit of " + std::to_string(max_bytes) + " bytes");
-  }
-  return bytes;
-}
-
 }  // namespace
+
+std::unexpected<Error> odd(const Folder& folder, const std::string& name, const std::string& what) {
+  return fail(Code::damaged, shown(folder, name) + " " + what,
+              "look at it, then move it away: mv '" + shown(folder, name) + "' somewhere else");
+}
+
+Result<void> check_name(const std::string& name) {
+  const bool plain = !name.empty() && name != "." && name != ".." && name.size() <= limits::kFileNameBytes &&
+                     name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+  if (!plain) return fail(Code::internal, "not the name of a file in a folder: " + escape_controls(cut_text(name, 64)));
+  return {};
+}
 
 FileIdentity identity_of(const struct stat& status) {
   return {status.st_dev, status.st_ino};
@@ -222,43 +181,6 @@ Result<void> write_whole(const Folder& folder, const std::string& name, int desc
 Result<void> sync_data(const Folder& folder, const std::string& name, int descriptor) {
   if (retry_interrupted([&] { return fdatasync(descriptor); }) == 0) return {};
   return failed(errno, "make durable", folder, name);
-}
-
-Result<void> rewrite_in_place(const Folder& folder, const std::string& name, const OpenFile& file,
-                              std::string_view bytes, bool durable) {
-  const int descriptor = file.descriptor.get();
-  const auto former = static_cast<std::size_t>(file.status.st_size);
-  const std::string content = padded(bytes, former);
-  if (content.size() > former) {
-    if (auto reserved = reserve(folder, name, descriptor, content.size()); !reserved) return reserved;
-  }
-  const ssize_t put = retry_interrupted([&] { return pwrite(descriptor, content.data(), content.size(), 0); });
-  if (put < 0) return failed(errno, "write", folder, name);
-  if (static_cast<std::size_t>(put) != content.size()) {
-    // A part of it stands. Going on is the only way to a whole file.
-    if (auto rest = write_whole(folder, name, descriptor, content); !rest) {
-      return fail(Code::unknown_outcome, "half rewritten: " + rest.error().message, rest.error().remedy);
-    }
-  }
-  return durable ? sync_data(folder, name, descriptor) : Result<void>{};
-}
-
-Result<std::optional<std::string>> read_stable(const Folder& folder, const std::string& name, const OpenFile& file,
-                                               std::size_t max_bytes) {
-  if (file.status.st_size > static_cast<off_t>(max_bytes)) {
-    return odd(folder, name,
-               "has " + std::to_string(file.status.st_size) + " bytes; the limit is " + std::to_string(max_bytes));
-  }
-  // A file that is rewritten in place can be read half old, half new, and its time stamps are too coarse to tell.
-  auto former = read_once(folder, name, file, max_bytes);
-  if (!former) return fail(former.error());
-  for (int attempt = 0; attempt < limits::kReadAttempts; ++attempt) {
-    auto again = read_once(folder, name, file, max_bytes);
-    if (!again) return fail(again.error());
-    if (*again == *former) return std::move(*again);
-    former = std::move(again);
-  }
-  return std::nullopt;
 }
 
 }  // namespace tenure::os

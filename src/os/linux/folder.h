@@ -29,6 +29,12 @@ struct OpenFile {
   struct stat status{};
 };
 
+// Code::internal for anything that is not a single path component of a length that a file system takes.
+Result<void> check_name(const std::string& name);
+
+// The refusal of a thing that is not a file that we may use; `what` goes on after its path.
+std::unexpected<Error> odd(const Folder& folder, const std::string& name, const std::string& what);
+
 FileIdentity identity_of(const struct stat& status);
 // "/folder/name", safe to print.
 std::string shown(const Folder& folder, std::string_view name);
@@ -60,16 +66,5 @@ Result<void> rename_over(const Folder& folder, const std::string& from, const st
 Result<void> write_whole(const Folder& folder, const std::string& name, int descriptor, std::string_view bytes);
 
 Result<void> sync_data(const Folder& folder, const std::string& name, int descriptor);
-
-// One write of max(length, former length) bytes over the old content, blanks before the final newline. Room for more
-// bytes than before is reserved first, so that a full disk leaves the old content whole. Code::unknown_outcome in the
-// one case where the kernel wrote a part and then no more.
-Result<void> rewrite_in_place(const Folder& folder, const std::string& name, const OpenFile& file,
-                              std::string_view bytes, bool durable);
-
-// At most `max_bytes` of the file, read until two readings in a row agree. nullopt: it keeps changing.
-// Code::damaged when it is longer.
-Result<std::optional<std::string>> read_stable(const Folder& folder, const std::string& name, const OpenFile& file,
-                                               std::size_t max_bytes);
 
 }  // namespace tenure::os

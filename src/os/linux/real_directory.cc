@@ -9,6 +9,7 @@
 #include "os/linux/directory_watch.h"
 #include "os/linux/life_lock.h"
 #include "os/linux/section_lock.h"
+#include "os/linux/stable_content.h"
 #include "os/linux/system_error.h"
 
 namespace tenure::os {
@@ -87,6 +88,8 @@ Result<bool> RealDirectory::remove(const std::string& name) {
 }
 
 Result<void> RealDirectory::move_aside(const std::string& from, const std::string& to) {
+  if (auto checked = check_name(from); !checked) return checked;
+  if (auto checked = check_name(to); !checked) return checked;
   const int at = folder_.descriptor.get();
   int moved = renameat2(at, from.c_str(), at, to.c_str(), RENAME_NOREPLACE);
   // Not every file system can promise that; the caller's section keeps others out between our two steps.

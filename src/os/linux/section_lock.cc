@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/process_mark.h"
 #include "os/linux/section_wait.h"
+#include "os/linux/stable_content.h"
 #include "os/linux/system_error.h"
 
 namespace tenure::os {
