@@ -12,6 +12,9 @@ namespace tenure {
 
 struct FilesOptions {
   rules::Expiry expiry = rules::Expiry::proof;
+  // The folder lies on a file system that other machines may share. Then an equal machine id does not make another boot
+  // "the same machine, rebooted": images of virtual machines are copied with their id.
+  bool shared_folder = false;
 };
 
 // `directory` is the folder `leases/` itself, open. Code::no_randomness is reported by claims, not here.

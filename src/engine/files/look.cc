@@ -16,10 +16,25 @@ std::string describe(const env::FileContent& content) {
          std::to_string(content.modified.milliseconds());
 }
 
+Standpoint standpoint_of(const env::Environment& environment, const FilesOptions& options) {
+  Standpoint self = environment.processes->self();
+  if (options.shared_folder) self.identity.machine_id.clear();
+  return self;
+}
+
+// Foreign records carry any 32-bit number; what is no pid of Linux names nobody.
+std::int32_t pid_of(const LeaseRecord& record) {
+  return record.pid > INT32_MAX ? 0 : static_cast<std::int32_t>(record.pid);
+}
+
 }  // namespace
 
-Viewer::Viewer(env::Directory& directory, const env::Environment& environment, rules::Expiry expiry)
-    : directory_(directory), environment_(environment), expiry_(expiry), sightings_(directory, environment) {}
+Viewer::Viewer(env::Directory& directory, const env::Environment& environment, const FilesOptions& options)
+    : directory_(directory),
+      environment_(environment),
+      expiry_(options.expiry),
+      self_(standpoint_of(environment, options)),
+      sightings_(directory, environment) {}
 
 Result<Look> Viewer::read(const Key& key, const FileNames& names) {
   Look look(key);
@@ -66,7 +81,7 @@ Result<void> Viewer::read_record(Look& look, const FileNames& names) {
 }
 
 bool Viewer::shares_clock(const LeaseExtra& extra) const {
-  const ProcessIdentity& self = environment_.processes->self().identity;
+  const ProcessIdentity& self = self_.identity;
   return !self.boot_id.empty() && extra.process.boot_id == self.boot_id &&
          extra.process.time_namespace == self.time_namespace && self.time_namespace != 0;
 }
@@ -83,7 +98,7 @@ void Viewer::judge_record(Look& look, const FileNames& names) {
     look.extension_digest = sha256_hex("extended:" + record.claim_id + ":" +
                                        std::to_string(record.extra->extended_monotonic.since_origin.count()));
   }
-  occupant.process.pid = static_cast<std::int32_t>(record.pid);
+  occupant.process.pid = pid_of(record);
   look.verdict = judge_life(record, names);
   occupant.verdict = look.verdict;
   occupant.silence = silence_of(look, names);
@@ -150,30 +165,28 @@ void Viewer::judge_missing(Look& look, const FileNames& names) const {
 
 ProcessSight Viewer::sight_of(const ProcessIdentity& process) const {
   // Of another boot or namespace nothing that we see under that number means anything.
-  const ProcessIdentity& self = environment_.processes->self().identity;
+  const ProcessIdentity& self = self_.identity;
   if (process.boot_id != self.boot_id || process.pid_namespace != self.pid_namespace) return {};
   return environment_.processes->look(process.pid);
 }
 
 Verdict Viewer::judge_life(const LeaseRecord& record, const FileNames& names) const {
   if (record.extra) return judge_own(record, names);
-  const Standpoint& self = environment_.processes->self();
-  const auto pid = static_cast<std::int32_t>(record.pid);
-  const ProcessSight sight = environment_.processes->look(pid);
+  const std::int32_t pid = pid_of(record);
+  const ProcessSight sight = pid == 0 ? ProcessSight{} : environment_.processes->look(pid);
   if (expiry_ == rules::Expiry::age) {
-    return rules::judge_foreign_as_agentmux(pid, record.hostname, record.pid_start_s, sight, self);
+    return rules::judge_foreign_as_agentmux(record.pid, record.hostname, record.pid_start_s, sight, self_);
   }
-  return rules::judge_foreign(pid, record.hostname, record.pid_start_s, sight, self);
+  return rules::judge_foreign(record.pid, record.hostname, record.pid_start_s, sight, self_);
 }
 
 Verdict Viewer::judge_own(const LeaseRecord& record, const FileNames& names) const {
-  const Standpoint& self = environment_.processes->self();
   const LeaseExtra& extra = *record.extra;
   rules::Testimony testimony;
-  testimony.same_boot = !self.identity.boot_id.empty() && extra.process.boot_id == self.identity.boot_id;
-  testimony.keeper = rules::judge_process(extra.process, sight_of(extra.process), self);
+  testimony.same_boot = !self_.identity.boot_id.empty() && extra.process.boot_id == self_.identity.boot_id;
+  testimony.keeper = rules::judge_process(extra.process, sight_of(extra.process), self_);
   if (extra.owner_process) {
-    testimony.owner = rules::judge_process(*extra.owner_process, sight_of(*extra.owner_process), self);
+    testimony.owner = rules::judge_process(*extra.owner_process, sight_of(*extra.owner_process), self_);
   }
   if (extra.life != FileIdentity{}) testimony.life = directory_.probe_life(names.life, extra.life).sight;
   return rules::judge_lease(testimony);

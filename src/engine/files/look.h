@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/files/files_engine.h"
 #include "engine/files/sightings.h"
 #include "env/directory.h"
 #include "env/environment.h"
@@ -32,7 +33,7 @@ struct Look {
 // Thread-safe.
 class Viewer {
  public:
-  Viewer(env::Directory& directory, const env::Environment& environment, rules::Expiry expiry);
+  Viewer(env::Directory& directory, const env::Environment& environment, const FilesOptions& options);
 
   // Code::not_permitted, Code::input_output …: it could not be seen. Damage is no error here.
   Result<Look> look(const Key& key, const FileNames& names);
@@ -62,6 +63,7 @@ class Viewer {
   env::Directory& directory_;
   const env::Environment& environment_;
   const rules::Expiry expiry_;
+  const Standpoint self_;  // what holders are compared with
   Sightings sightings_;
 };
 

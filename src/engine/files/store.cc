@@ -12,7 +12,7 @@ Store::Store(std::shared_ptr<env::Directory> directory, env::Environment environ
       environment_(std::move(environment)),
       options_(options),
       traits_(std::move(traits)),
-      viewer_(*directory_, environment_, options_.expiry) {}
+      viewer_(*directory_, environment_, options_) {}
 
 Result<void> Store::check_process() const {
   if (!environment_.processes->forked()) return {};
