@@ -93,8 +93,8 @@ TEST(Watch, ManyChangesAreSaidToBeEverything) {
   scratch.put("b", "");
   // Two names in turn, so that the kernel cannot fold the events into one; its queue holds 16,384 of them.
   for (int i = 0; i < 6000; ++i) {
-    const Fd a(open(scratch.at("a").c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
-    const Fd b(open(scratch.at("b").c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+    const Fd a(open(scratch.at("a").c_str(), O_WRONLY | O_CLOEXEC));
+    const Fd b(open(scratch.at("b").c_str(), O_WRONLY | O_CLOEXEC));
     ASSERT_EQ(write(a.get(), "x", 1) + write(b.get(), "x", 1), 2);
   }
   EXPECT_TRUE(eventually([&] { return wait_on(**watch, 0s).everything; }));
