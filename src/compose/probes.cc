@@ -128,7 +128,8 @@ std::vector<Probe> probe_place(const Place& place) {
       probes.back() = os::probe_folder_rights(leases, checks);
     }
   }
-  probes.push_back(os::probe_folder_above(place.folder));
+  // Of a folder that is not made yet, the one that it will be made in counts as above.
+  probes.push_back(os::probe_folder_above(place.nearest == place.folder ? place.folder : place.nearest + "/new"));
   probes.push_back(os::probe_file_system(place.nearest));
   probes.push_back(os::probe_room(place.nearest));
   append(probes, probe_files_in(place.nearest));

@@ -39,7 +39,7 @@ Finding finding_of(const std::vector<Probe>& probes, const std::string& name) {
 class Probes : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = testing::TempDir() + "/probes-XXXXXX";
+    std::string name = testing::TempDir() + "probes-XXXXXX";
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
   }
@@ -138,6 +138,8 @@ TEST_F(Probes, AFolderThatIsNotThereYetIsTriedAboveAndNotMade) {
   EXPECT_EQ(finding_of(probes, "space"), Finding::limited);
   EXPECT_EQ(finding_of(probes, "flock"), Finding::good);
   EXPECT_TRUE(fs::is_empty(folder_));
+  ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
+  EXPECT_EQ(finding_of(probe_all("files:" + folder_ + "/a/b"), "folder above"), Finding::bad);
 }
 
 TEST_F(Probes, ABadUrlIsAFinding) {
@@ -213,7 +215,7 @@ TEST_F(Probes, AnInnerPidNamespaceWithTheOuterProcIsBad) {
 }
 
 TEST_F(Probes, StarvedOfDescriptorsItStillAnswers) {
-  for (const rlim_t limit : {0U, 4U, 6U, 9U, 12U}) {
+  for (const rlim_t limit : {0U, 4U, 5U, 6U, 7U, 9U, 12U}) {
     const auto wrong = in_child(
         [&] {
           const rlimit few{limit, limit};
@@ -222,10 +224,11 @@ TEST_F(Probes, StarvedOfDescriptorsItStillAnswers) {
         [&] {
           const auto probes = probe();
           return expect(probes, "open files", Finding::bad) +
-                 (limit < 4 ? expect(probes, "files", Finding::bad) : std::string());
+                 (limit < 4 ? expect(probes, "flock", Finding::bad) : std::string());
         });
     ASSERT_TRUE(wrong);
     EXPECT_EQ(*wrong, "") << limit;
+    EXPECT_TRUE(fs::is_empty(folder_)) << limit;
   }
 }
 

@@ -21,6 +21,13 @@ namespace fs = std::filesystem;
 
 constexpr char kLeases[] = "leases";
 
+// Without doubled slashes, dots and a slash at the end, so that one folder has one spelling.
+std::string normal(const std::string& path) {
+  std::string text = fs::path(path).lexically_normal().string();
+  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  return text;
+}
+
 // The URL of a files: space, its folder made absolute.
 Result<SpaceUrl> place_of(std::string_view text) {
   auto url = parse_space_url(text.empty() ? default_space() : std::string(text));
@@ -34,8 +41,7 @@ Result<SpaceUrl> place_of(std::string_view text) {
     if (here.empty()) return fail(Code::unreachable, "the working directory cannot be had", "name the whole path");
     url->folder = here + "/" + url->folder;
   }
-  url->folder = fs::path(url->folder).lexically_normal().string();
-  while (url->folder.size() > 1 && url->folder.back() == '/') url->folder.pop_back();
+  url->folder = normal(url->folder);
   return url;
 }
 
@@ -53,7 +59,7 @@ bool is_space(const std::string& path) {
 }
 
 std::string spaces_folder() {
-  return state_folder().path + "/spaces";
+  return normal(state_folder().path + "/spaces");
 }
 
 void count(SpaceInfo& info, const SpaceUrl& url, const std::string& leases) {
@@ -87,7 +93,8 @@ SpaceInfo describe(const SpaceUrl& url) {
   info.name = fs::path(url.folder).filename().string();
   info.url = text_of(url);
   info.engine = "files";
-  info.is_default = text_of(url) == default_space();
+  const auto usual = place_of({});
+  info.is_default = usual && usual->folder == url.folder;
   info.interrupted = os::Withdrawn::left_behind(url.folder, kLeases);
   info.exists = is_space(url.folder);
   if (info.interrupted) {
@@ -179,7 +186,7 @@ Result<InitOutcome> init_space(std::string_view text) {
   auto url = place_of(text);
   if (!url) return fail(url.error());
   const StateFolder state = state_folder();
-  if (lies_in(url->folder, state.path) && !settle(state)) {
+  if (lies_in(url->folder, normal(state.path)) && !settle(state)) {
     return fail(Code::unsafe_folder, "the folder " + state.path + " cannot be made, or belongs to somebody else",
                 "name a folder of your own in TENURE_HOME");
   }

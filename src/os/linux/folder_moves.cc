@@ -33,6 +33,16 @@ std::string parent_of(const std::string& path) {
 }
 
 // Calls `each` with every name until it says false. False: the folder could not be read; errno says why.
+bool each_of(DIR* listing, const std::function<bool(const char*)>& each) {
+  for (;;) {
+    errno = 0;
+    const dirent* entry = readdir(listing);
+    if (entry == nullptr) return errno == 0;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != ".." && !each(entry->d_name)) return true;
+  }
+}
+
 bool each_name(int folder, const std::function<bool(const char*)>& each) {
   const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (copy < 0) return false;
@@ -42,13 +52,7 @@ bool each_name(int folder, const std::function<bool(const char*)>& each) {
     return false;
   }
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(opened, &closedir);
-  for (;;) {
-    errno = 0;
-    const dirent* entry = readdir(listing.get());
-    if (entry == nullptr) return errno == 0;
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != ".." && !each(entry->d_name)) return true;
-  }
+  return each_of(opened, each);
 }
 
 Result<void> sync_folder(const std::string& path) {
@@ -78,10 +82,11 @@ Result<FolderUse> folder_use(const std::string& path) {
 
 Result<std::vector<std::string>> names_in(const std::string& path) {
   std::vector<std::string> names;
-  const Fd folder(retry_interrupted([&] { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-  if (!folder && errno == ENOENT) return names;
-  if (!folder) return system_failure(errno, "open the folder", path);
-  const bool read = each_name(folder.get(), [&](const char* name) {
+  DIR* opened = opendir(path.c_str());
+  if (opened == nullptr && errno == ENOENT) return names;
+  if (opened == nullptr) return system_failure(errno, "open the folder", path);
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(opened, &closedir);
+  const bool read = each_of(opened, [&](const char* name) {
     names.emplace_back(name);
     return names.size() < limits::kNamesInFolder;
   });

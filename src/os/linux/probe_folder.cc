@@ -54,8 +54,9 @@ void remove_probe_folder(const std::string& path) {
   struct stat status{};
   if (lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid()) return;
   const auto names = names_in(path);
-  if (!names) return;
-  for (const std::string& name : *names) unlink((path + "/" + name).c_str());
+  if (names) {
+    for (const std::string& name : *names) unlink((path + "/" + name).c_str());
+  }
   rmdir(path.c_str());
 }
 
