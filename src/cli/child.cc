@@ -1,8 +1,8 @@
 #include "cli/child.h"
 
 #include <fcntl.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,7 +107,7 @@ std::expected<Child, Child::NotStarted> Child::start(const ChildPlan& plan, cons
   if (pid < 0) return std::unexpected(not_started(errno, words[0]));
   if (pid == 0) become(prepared, gate);
   // Not reaped before its end is seen, so the id cannot have become another's.
-  Descriptor descriptor(::pidfd_open(pid, 0));
+  Descriptor descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   const int no_descriptor = descriptor.open() ? 0 : errno;
   const bool go = no_descriptor == 0 && ready();
   report->write_end.close();

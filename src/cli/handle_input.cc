@@ -10,8 +10,7 @@
 namespace tenure::cli {
 namespace {
 
-constexpr const char* kWays =
-    "TENURE_HANDLE=\"$handle\" tenure verify    (or --handle-file FILE, or - for standard input)";
+constexpr const char* kExample = "TENURE_HANDLE=\"$handle\" tenure verify";
 
 Result<std::string> text_from_file(const std::string& path) {
   if (path == "-") return read_all(0, limits::kHandleBytes, "standard input");
@@ -26,7 +25,7 @@ Result<std::string> handle_text(const Arguments& arguments) {
     return fail(Code::usage,
                 "an argument that is not an option: a key alone cannot renew, verify or release, only the handle that "
                 "claim printed can, and it never comes as an argument",
-                kWays);
+                kExample);
   }
   if (arguments.handle_source && arguments.handle_file) {
     return fail(Code::usage, "two handles at once: - and --handle-file");
@@ -34,7 +33,9 @@ Result<std::string> handle_text(const Arguments& arguments) {
   if (arguments.handle_source) return text_from_file("-");
   if (arguments.handle_file) return text_from_file(*arguments.handle_file);
   const char* variable = std::getenv("TENURE_HANDLE");
-  if (variable == nullptr || *variable == '\0') return fail(Code::usage, "no handle was given", kWays);
+  if (variable == nullptr || *variable == '\0')
+    return fail(Code::usage,
+                "no handle was given: it comes by TENURE_HANDLE, --handle-file FILE or - for standard input", kExample);
   return std::string(variable);
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/layout.h"
 #include "cli/numbers.h"
 #include "compose/real_environment.h"
 
@@ -16,16 +17,19 @@ bool is_zombie(const ProcessSight& sight) {
   return sight.stat == ProcessSight::Stat::read && ended && (!sight.threads_counted || sight.other_threads == 0);
 }
 
-Error no_owner(std::int32_t pid, const std::string& why) {
-  return {Code::usage, "process " + std::to_string(pid) + " cannot own a lease: " + why,
-          "tenure claim KEY --pid $$    ($$ is the shell that types it)", nullptr};
+std::string example(const Arguments& arguments) {
+  return "tenure claim --pid $$ -- " + shell_word(arguments.key.value_or("KEY"));
 }
 
-Result<std::int32_t> session_leader() {
+Error no_owner(const Arguments& arguments, std::int32_t pid, const std::string& why) {
+  return {Code::usage, "process " + std::to_string(pid) + " cannot own a lease: " + why, example(arguments), nullptr};
+}
+
+Result<std::int32_t> session_leader(const Arguments& arguments) {
   const ::pid_t leader = ::getsid(0);
   if (leader <= 0) {
     return fail(Code::usage, "--for session: the leader of this session is in another pid namespace",
-                "tenure claim KEY --pid $$");
+                example(arguments));
   }
   return leader;
 }
@@ -41,7 +45,7 @@ Result<std::optional<std::int32_t>> pid_of(const Arguments& arguments) {
   if (*arguments.lasting_for != "session") {
     return fail(Code::usage, "--for wants the word session, not " + escape_controls(*arguments.lasting_for));
   }
-  auto leader = session_leader();
+  auto leader = session_leader(arguments);
   if (!leader) return fail(leader.error());
   return *leader;
 }
@@ -53,14 +57,14 @@ Result<std::optional<OwnerProcess>> owner_process_of(const Arguments& arguments)
   if (!pid) return fail(pid.error());
   if (!*pid) return std::nullopt;
   const std::int32_t number = **pid;
-  if (number == 0) return fail(no_owner(number, "there is no such process"));
-  if (number == ::getpid()) return fail(no_owner(number, "it is this very command, which ends at once"));
+  if (number == 0) return fail(no_owner(arguments, number, "there is no such process"));
+  if (number == ::getpid()) return fail(no_owner(arguments, number, "it is this very command, which ends at once"));
   const auto processes = compose::real_environment().processes;
   // The descriptor first, then the look: what is found is then what the descriptor stands for, or is already gone.
   Descriptor death(processes->death_descriptor(number));
-  if (is_zombie(processes->look(number))) return fail(no_owner(number, "it has ended and is a zombie"));
+  if (is_zombie(processes->look(number))) return fail(no_owner(arguments, number, "it has ended and is a zombie"));
   auto identity = processes->identify(number);
-  if (!identity) return fail(no_owner(number, identity.error().message));
+  if (!identity) return fail(no_owner(arguments, number, identity.error().message));
   return OwnerProcess{std::move(*identity), processes->command_of(number), processes->directory_of(number),
                       std::move(death)};
 }

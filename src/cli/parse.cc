@@ -40,9 +40,11 @@ Result<void> refuse_handles(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const std::size_t value = word.starts_with("--") ? word.find('=') + 1 : 0;
     if (!looks_like_handle(std::string_view(word).substr(value))) continue;
-    return fail(Code::usage,
-                "an argument is a handle: a handle is a secret, and anybody can read the arguments of a process",
-                "TENURE_HANDLE=\"$handle\" tenure verify    (or --handle-file FILE, or - for standard input)");
+    return fail(
+        Code::usage,
+        "an argument is a handle: a handle is a secret, and anybody can read the arguments of a process. It comes by "
+        "TENURE_HANDLE, --handle-file FILE or - for standard input",
+        "TENURE_HANDLE=\"$handle\" tenure verify");
   }
   return {};
 }

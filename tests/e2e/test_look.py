@@ -1,0 +1,173 @@
+"""who, ls, watch, revoke: text and JSON say the same, 80 columns, nothing of others reaches the terminal raw, and what is
+printed as the next command works as it stands."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+from e2e import Case, content, gone, main, remedies, until
+
+NASTY = "\x1b[31mred\x07\u202e\x7f"
+
+
+class Who(Case):
+    def test_text_and_json_agree(self):
+        run = self.holder("db", "--owner", "alice", "--part", "p1", "--reason", "why not", "--channel", "stable",
+                          "--version", "1.2", "--session", "s-9", "--ttl", "10m")
+        seen, text = self.who("db"), self.tenure("who", "db", check=0).stdout
+        holder = seen["holder"]
+        self.assertEqual((seen["key"], seen["state"], seen["held"], seen["epoch"], seen["liveness"]),
+                         ("db", "held", True, run.epoch, "live"))
+        self.assertEqual([holder[name] for name in ("owner", "part", "reason", "channel", "version", "session", "pid")],
+                         ["alice", "p1", "why not", "stable", "1.2", "s-9", run.pid])
+        self.assertEqual(holder["directory"], os.path.realpath(self.folder))
+        self.assertEqual(holder["ttl_ms"], 600000)
+        flat = re.sub(r"\s+", " ", text)
+        for value in ("alice", "p1", "why not", "stable", "1.2", "s-9", f"pid {run.pid}", str(run.epoch),
+                      holder["since"], holder["host"], seen["evidence"], "10 min", seen["next"][-1]["command"]):
+            self.assertIn(value, flat)
+        self.assertIn(holder["directory"], text.replace("\n", "").replace(" ", ""))
+        self.assert_fits(text)
+
+    def test_free(self):
+        self.assertEqual(self.who("nobody")["state"], "free")
+        self.assertIn("free", self.tenure("who", "nobody", check=0).stdout)
+
+    def test_quiet_and_except(self):
+        self.tenure("who", "k", "--quiet", check=1)
+        self.tenure("who", "k", "--except", "alice", check=1)
+        run = self.holder("k", "--owner", "alice")
+        self.assertEqual(self.tenure("who", "k", "--quiet", check=0).stdout, "")
+        self.tenure("who", "k", "--except", "alice", check=1)
+        self.assertIn("alice", self.tenure("who", "k", "--except", "bob", check=0).stdout)
+        self.tenure("who", "k", "--quiet", "--except", "alice", check=1)
+        run.process.kill()
+        run.wait()
+        until(lambda: self.tenure("who", "k", "--quiet").returncode == 1, "a dead holder holds nothing")
+
+    def test_long_text_of_others_is_laid_out(self):
+        self.holder("k" * 60, "--owner", "o" * 256, "--reason", "many words " * 80)
+        self.assert_fits(self.tenure("who", "k" * 60, check=0).stdout)
+        self.assert_fits(self.tenure("ls", check=0).stdout)
+
+    def test_control_characters_of_others_are_escaped(self):
+        run = self.holder("k", script=f": '{NASTY}'")
+        # The command line of the holder is its own to choose; labels with control characters are refused at the door.
+        for words in (("who", "k"), ("ls",), ("revoke", "k"), ("run", "k", "--wait", "1ms", "--", "true"),
+                      ("watch", "--count", "1")):
+            done = self.tenure(*words)
+            self.assertNotRegex(done.stdout + done.stderr, r"[\x00-\x09\x0b-\x1f\x7f\u202e]", words)
+        self.assertIn("\\x1b", self.tenure("who", "k", check=0).stdout)
+        self.assertIn("\x1b", self.who("k")["holder"]["command"])
+
+    def test_stopped_is_alive(self):
+        run = self.holder("k")
+        run.send(signal.SIGSTOP)
+        self.assertEqual(self.who("k")["liveness"], "live")
+        self.tenure("run", "k", "--wait", "0", "--", "true", check=75)
+        run.send(signal.SIGCONT)
+
+
+class Lists(Case):
+    def test_ls(self):
+        self.assertIn("nothing is held", self.tenure("ls", check=0).stdout)
+        runs = {key: self.holder(key, "--owner", "o-" + key) for key in ("a/1", "a/2", "b")}
+        found = json.loads(self.tenure("ls", "--json", check=0).stdout)["leases"]
+        self.assertEqual([each["key"] for each in found], ["a/1", "a/2", "b"])
+        for each in found:
+            run = runs[each["key"]]
+            self.assertEqual((each["holder"]["pid"], each["epoch"]), (run.pid, run.epoch))
+            row = next(line for line in self.tenure("ls", check=0).stdout.splitlines()
+                       if line.startswith(each["key"] + " "))
+            for value in (str(run.pid), str(run.epoch), "o-" + each["key"], "live"):
+                self.assertIn(value, row)
+        only = json.loads(self.tenure("ls", "a/", "--json", check=0).stdout)["leases"]
+        self.assertEqual([each["key"] for each in only], ["a/1", "a/2"])
+        self.assertIn(self.home, self.tenure("ls", check=0).stdout.replace("\n", ""))
+
+    def test_watch_tells_each_change(self):
+        watch = self.start("watch", "--json", "--count", "2")
+        run = self.holder("w", "--owner", "one")
+        until(lambda: watch.out.count("\n") >= 1, "the claim is told")
+        run.process.stdin.close()
+        run.wait()
+        self.assertEqual(watch.wait(), 0, watch.err)
+        first, second = map(json.loads, watch.out.splitlines())
+        self.assertEqual((first["key"], first["state"], first["holder"]["owner"]), ("w", "held", "one"))
+        self.assertEqual((second["key"], second["state"]), ("w", "free"))
+
+    def test_watch_in_text_until_interrupted(self):
+        watch = self.start("watch", "w/")
+        self.holder("other")
+        self.holder("w/x", "--owner", "one")
+        until(lambda: "w/x" in watch.out, "the claim is told")
+        self.assertIn("held by one", watch.out)
+        self.assertNotIn("other", watch.out)
+        watch.send(signal.SIGINT)
+        self.assertEqual(watch.wait(), -signal.SIGINT)
+
+    def test_watch_for_a_while(self):
+        self.assertEqual(self.tenure("watch", "--for", "200ms", check=0).stdout, "")
+
+
+class Revoke(Case):
+    def test_a_live_holder_is_left_alone_and_the_printed_command_works(self):
+        run = self.holder("a key", "--space", "files:" + self.path("s p"), "--at-loss", "warn", "--owner", "alice")
+        space = ("--space", "files:" + self.path("s p"))
+        done = self.tenure("revoke", "a key", *space, check=77)
+        self.assertIn("alice", done.stderr)
+        command = [each for each in remedies(done.stderr) if "revoke" in each][-1]
+        self.assertIn(f"--epoch {run.epoch}", command)
+        self.shell(command, check=0)
+        until(lambda: "lost a key" in run.err, "the holder is told")
+        self.assertIn("needed elsewhere", run.err)
+        self.assertFalse(self.who("a key", *space)["held"])
+        # The same command again finds another standing, and harms nobody.
+        self.holder("a key", *space)
+        self.shell(command, check=77)
+        self.assertTrue(self.who("a key", *space)["held"])
+
+    def test_force_needs_a_reason_and_the_printed_command_works(self):
+        self.holder("k", "--at-loss", "warn")
+        done = self.tenure("revoke", "k", "--force", check=64)
+        self.shell(remedies(done.stderr)[-1], check=0)
+
+    def test_each_refusal_s_remedy_works_as_typed(self):
+        for words in (("run", "k", "--wait", "0", "--", "true"), ("run", "k", "--wait", "1ms", "--", "true"),
+                      ("claim", "k", "--ttl", "1h"), ("who", "k")):
+            with self.subTest(words=words):
+                run = self.holder("k")
+                done = self.tenure(*words)
+                take_away = [each for each in remedies(done.stderr + done.stdout) if "revoke" in each]
+                self.shell(take_away[-1], check=0)
+                self.assertEqual(run.wait(), 76)
+
+    def test_a_dead_holder_is_cleared_without_force(self):
+        run = self.holder("k")
+        run.process.kill()
+        run.wait()
+        seen = until(lambda: (s := self.who("k"))["claimable"] and s or None, "it is seen to be dead")
+        if seen["state"] == "held":
+            for step in seen["next"]:
+                if "revoke" in step["command"]:
+                    self.shell(step["command"], check=0)
+        self.tenure("revoke", "k", check=77)
+        self.assertEqual(json.loads(self.tenure("revoke", "k", "--json").stderr)["error"]["code"], "not_held")
+
+    def test_keys_that_begin_with_a_dash(self):
+        run = self.holder("--key=-x", "--at-loss", "warn")
+        done = self.tenure("revoke", "--", "-x", check=77)
+        self.shell([each for each in remedies(done.stderr) if "revoke" in each][-1], check=0)
+        until(lambda: "lost -x" in run.err, "the holder is told")
+
+    def test_pinned_to_another_epoch(self):
+        run = self.holder("k")
+        done = self.tenure("revoke", "k", "--force", "--reason", "x", "--epoch", str(run.epoch + 1), "--json", check=77)
+        self.assertEqual(json.loads(done.stderr)["error"]["code"], "epoch_changed")
+        self.assertFalse(gone(run.child))
+
+
+if __name__ == "__main__":
+    main()
