@@ -15,7 +15,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD, COMPILER = sys.argv[1], sys.argv[2]
-EXPECTED = "held: deploy\nagain: held\nreleased: 1\nhigher: 1\n"
+EXPECTED = "held: deploy\nagain: held_by_part\nreleased: 1\nhigher: 1\n"
 
 
 def run(*command, **environment):

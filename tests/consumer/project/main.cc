@@ -1,4 +1,4 @@
-// An outside program: claims a key twice, gives it back, and tells what it saw. Built against an installed tenure.
+// An outside program: claims a key, is refused it a second time, gives it back and takes it again. Tells what it saw.
 #include <iostream>
 
 #include "tenure/space.h"
