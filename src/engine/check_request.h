@@ -6,8 +6,9 @@
 
 namespace tenure {
 
-// Labels and reason: text without control characters, within their bounds (Code::bad_label); terms that the traits do not
-// offer are refused by name (Code::unsupported); a TTL of zero or less, or beyond the longest duration, is Code::bad_duration.
+// Labels and reason: text without control characters, within their bounds (Code::bad_label); terms that the traits do
+// not offer are refused by name (Code::unsupported); a TTL of zero or less, or beyond the longest duration, is
+// Code::bad_duration.
 Result<void> check_request(const ClaimRequest& request, const Traits& traits);
 
 // A reason for revocation, a label: `what` names it in the message.

@@ -117,8 +117,8 @@ inline constexpr std::uint64_t kRepairJump = 1'000'000;
 //   nothing readable, all missing, used before   unix seconds × 10^6, with a note (a wall clock before 2020 is refused)
 //   nothing readable, something damaged     Code::epoch_unreadable
 //   result at or beyond Epoch::kLimit       Code::epoch_exhausted
-// A value at or beyond Epoch::kLimit counts as unreadable; so does a counter of 0, which nobody writes, unless it is the
-// first use.
+// A value at or beyond Epoch::kLimit counts as unreadable; so does a counter of 0, which nobody writes, unless it is
+// the first use.
 Result<NextEpoch> next_epoch(const EpochSources& sources);
 // What an operator's forced repair goes on from: above every credible source (by kRepairJump where the counter is not
 // one of them) and above unix seconds × 10^6. Code::epoch_unreadable only when nothing is credible and the wall clock
