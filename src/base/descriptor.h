@@ -1,4 +1,4 @@
-// Descriptor: owns one open file descriptor.
+// Descriptor: owns one open file descriptor, and closes it exactly once.
 #pragma once
 
 #include <unistd.h>
@@ -21,8 +21,10 @@ class Descriptor {
   ~Descriptor() { reset(); }
 
   int get() const noexcept { return value_; }
-  bool open() const noexcept { return value_ >= 0; }
+  explicit operator bool() const noexcept { return value_ >= 0; }
+  // Gives the number away; the caller closes it.
   int release() noexcept { return std::exchange(value_, -1); }
+  // Linux frees the number even where close() says EINTR, so it is never tried twice.
   void reset(int value = -1) noexcept {
     if (value_ >= 0) ::close(value_);
     value_ = value;

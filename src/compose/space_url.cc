@@ -84,7 +84,12 @@ Result<SpaceUrl> parse_space_url(std::string_view text) {
   if (colon == std::string_view::npos) return bad(text, "it names no engine, as files: does");
   const std::string_view scheme = text.substr(0, colon);
   const std::string_view rest = text.substr(colon + 1);
-  if (scheme == "files") return parse_files(text, rest);
+  if (scheme == "files") {
+    auto url = parse_files(text, rest);
+    // Handles carry the URL as we write it.
+    if (url && text_of(*url).size() > limits::kUrlBytes) return bad(text, "it is too long when written out");
+    return url;
+  }
   if (scheme == "memory") {
     if (!rest.empty()) return bad(text, "nothing may follow memory:");
     return SpaceUrl{};

@@ -15,13 +15,6 @@ Result<ClaimId> fresh_claim(env::Random& random) {
   return ClaimId(bytes);
 }
 
-// Granted under the highest epoch there is, and not given back.
-bool says_held(const Section& section) {
-  using Reading = rules::EpochSource::Reading;
-  return section.note_epoch.reading == Reading::value && section.note.state == SectionNote::State::held &&
-         section.counter.reading == Reading::value && section.counter.epoch == section.note.epoch;
-}
-
 Error with_holder(Error error, Observation seen) {
   error.holder = std::make_shared<const Observation>(std::move(seen));
   return error;
@@ -61,11 +54,8 @@ Result<Grant> Store::claim(const ClaimRequest& request, const Stop* stop, Durati
 
   auto section = enter(names, section_wait, stop);
   if (!section) return fail(section.error());
-  auto look = viewer_.look(request.key, names);
+  auto look = look_inside(*section, request.key, names);
   if (!look) return fail(look.error());
-  if (look->occupant.kind == rules::Occupant::Kind::nobody && says_held(*section)) {
-    viewer_.judge_missing(*look, names);
-  }
   const auto verdict = rules::decide_claim(options_.expiry, look->occupant, claimant);
   if (!verdict.granted()) {
     if (viewer_.remember(*look, names)) viewer_.keep(*look, names);
@@ -157,7 +147,7 @@ Result<void> Store::write_grant(Section& section, const FileNames& names, const 
   if (section.counter.reading != rules::EpochSource::Reading::value || section.counter.epoch < epoch) {
     if (auto counted = write_counter(section, names, epoch); !counted) return counted;
   }
-  if (!look.damage.empty()) {
+  if (!look.damage.empty() && !look.missing) {
     if (auto aside = put_aside(names, names.record); !aside) return aside;
   }
   if (auto put = put_record(names, encode(record), look); !put) return put;

@@ -7,6 +7,16 @@ namespace tenure::files {
 
 using Reading = rules::EpochSource::Reading;
 
+namespace {
+
+// Granted under the highest epoch there is, and not given back.
+bool says_held(const Section& section) {
+  return section.note_epoch.reading == Reading::value && section.note.state == SectionNote::State::held &&
+         section.counter.reading == Reading::value && section.counter.epoch == section.note.epoch;
+}
+
+}  // namespace
+
 Result<Section> Store::enter(const FileNames& names, Duration at_most, const Stop* stop) {
   auto lock = directory_->lock(names.lock, at_most, stop);
   if (!lock) return fail(lock.error());
@@ -14,16 +24,34 @@ Result<Section> Store::enter(const FileNames& names, Duration at_most, const Sto
   section.lock = std::move(*lock);
   auto text = section.lock->read();
   if (!text) return fail(text.error());
-  if (!text->empty()) {
-    auto note = decode_section_note(*text);
-    section.note_epoch.reading = note ? Reading::value : Reading::unreadable;
-    if (note) {
-      section.note = *note;
-      section.note_epoch.epoch = note->epoch;
-    }
-  }
+  read_note(*text, section);
   section.counter = read_counter(names, section.counter_file);
   return section;
+}
+
+void Store::read_note(const std::string& text, Section& section) {
+  if (text.empty()) return;
+  auto note = decode_section_note(text);
+  section.note_epoch.reading = note ? Reading::value : Reading::unreadable;
+  if (!note) return;
+  section.note = *note;
+  section.note_epoch.epoch = note->epoch;
+}
+
+Section Store::glance_at_counters(const FileNames& names) {
+  Section section;
+  section.counter = read_counter(names, section.counter_file);
+  auto text = directory_->read(names.lock, limits::kSectionFileBytes);
+  if (text && *text) read_note((*text)->bytes, section);
+  return section;
+}
+
+Result<Look> Store::look_inside(const Section& section, const Key& key, const FileNames& names) {
+  auto look = viewer_.look(key, names);
+  if (look && look->occupant.kind == rules::Occupant::Kind::nobody && says_held(section)) {
+    viewer_.judge_missing(*look, names);
+  }
+  return look;
 }
 
 rules::EpochSource Store::read_counter(const FileNames& names, std::optional<env::FileContent>& file) {

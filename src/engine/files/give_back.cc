@@ -1,4 +1,6 @@
 // Giving a lease back, and taking it away.
+#include <algorithm>
+
 #include "base/limits.h"
 #include "engine/check_request.h"
 #include "engine/files/store.h"
@@ -16,35 +18,55 @@ std::string one_line(const Observation& seen) {
 
 }  // namespace
 
+// The store cannot be written, and the caller has given up the lease all the same: without the life lock others can
+// prove it over, whatever the record says. A handle of another process's lease has no such lock, and changes nothing.
+Error Store::given_up(const ClaimRef& claim, Error error) {
+  if (!held(claim)) return error;
+  drop_held(claim);
+  return Error{Code::unknown_outcome,
+               "the record of " + claim.key.text() + " may still be there (" + error.message +
+                   "); its life lock was let go, so the lease counts as over",
+               "nothing needs to be done: the next claimant takes it over", nullptr};
+}
+
 Result<Released> Store::release(const ClaimRef& claim) {
   if (auto own = check_process(); !own) return fail(own.error());
   const FileNames names = file_names(claim.key);
   auto section = enter(names, limits::kSectionWait, nullptr);
-  // Whatever comes: the caller has given up the lease. Without the life lock others can prove it over.
-  if (!section) {
-    drop_held(claim);
-    return fail(section.error());
-  }
+  if (!section) return fail(given_up(claim, section.error()));
   auto now = current(claim, names, &*section);
-  if (!now) {
-    drop_held(claim);
-    return fail(now.error());
-  }
+  if (!now) return fail(given_up(claim, now.error()));
   if (now->verdict.answer == Answer::lost) return lost(claim, names, *now);
   if (now->verdict.answer == Answer::gone) {
     drop_held(claim);
     return Released{false};
   }
-  auto noted = write_note(*section, {claim.epoch, SectionNote::State::free}, false);
-  auto removed = now->look.damage.empty() ? directory_->remove(names.record) : Result<bool>(false);
-  if (!now->look.damage.empty()) {
-    auto aside = put_aside(names, names.record);
-    if (!aside) removed = fail(aside.error());
-  }
+  auto cleared = clear(*section, names, {claim.epoch, SectionNote::State::free}, now->look);
+  if (!cleared) return fail(given_up(claim, cleared.error()));
   drop_held(claim);
-  if (!removed) return fail(removed.error());
-  if (!noted) return fail(noted.error());
   return Released{true};
+}
+
+// Takes the record away: the note first, so that nobody takes its absence for a cleaner's work.
+Result<void> Store::clear(Section& section, const FileNames& names, const SectionNote& note, const Look& look) {
+  const SectionNote before = section.note;
+  const bool durable = note.state == SectionNote::State::revoked;
+  if (auto noted = write_note(section, note, durable); !noted) return noted;
+  Result<void> gone;
+  if (look.missing) return {};
+  if (look.damage.empty()) {
+    auto removed = directory_->remove(names.record);
+    if (!removed) gone = fail(removed.error());
+  } else {
+    gone = put_aside(names, names.record);
+  }
+  if (gone) return gone;
+  auto content = directory_->read(names.record, kMaxRecordBytes);
+  if (content && !*content) {
+    return fail(Code::unknown_outcome, "the record was taken away, and yet: " + gone.error().message);
+  }
+  (void)write_note(section, before, durable);
+  return gone;
 }
 
 Result<void> Store::write_revocation(const FileNames& names, const RevokeRequest& request, const Observation& was) {
@@ -83,7 +105,7 @@ Result<Revoked> Store::revoke(const RevokeRequest& request) {
   const FileNames names = file_names(request.key);
   auto section = enter(names, limits::kSectionWait, nullptr);
   if (!section) return fail(section.error());
-  auto look = viewer_.look(request.key, names);
+  auto look = look_inside(*section, request.key, names);
   if (!look) return fail(look.error());
   Revoked revoked{viewer_.observe(*look), {}};
   const auto next = epoch_of_grant(*section, *look, false);
@@ -98,23 +120,30 @@ Result<Revoked> Store::revoke(const RevokeRequest& request) {
     return fail(std::move(error));
   }
   if (auto written = write_revocation(names, request, revoked.was); !written) return fail(written.error());
+  auto done = take_away(*section, names, *look, stuck, revoked);
+  if (!done && done.error().code != Code::unknown_outcome) (void)directory_->remove(names.revoked);
+  if (!done) return fail(done.error());
+  return revoked;
+}
+
+Result<void> Store::take_away(Section& section, const FileNames& names, const Look& look, bool stuck,
+                              Revoked& revoked) {
   if (stuck) {
-    auto note = repair_epoch(*section, names, *look);
+    auto note = repair_epoch(section, names, look);
     if (!note) return fail(note.error());
     revoked.notes.push_back(*note);
   }
-  if (nobody) return revoked;
-  const Epoch epoch = stuck ? section->note.epoch : std::max(revoked.was.epoch, section->note.epoch);
-  if (auto noted = write_note(*section, {epoch, SectionNote::State::revoked}, true); !noted) return fail(noted.error());
-  if (look->damage.empty()) {
-    auto removed = directory_->remove(names.record);
-    if (!removed) return fail(removed.error());
-  } else {
-    if (auto aside = put_aside(names, names.record); !aside) return fail(aside.error());
+  if (look.occupant.kind == rules::Occupant::Kind::nobody) return {};
+  const Epoch epoch = stuck ? section.note.epoch : std::max(revoked.was.epoch, section.note.epoch);
+  if (auto cleared = clear(section, names, {epoch, SectionNote::State::revoked}, look); !cleared) return cleared;
+  if (!look.damage.empty() && !look.missing) {
     revoked.notes.push_back("the damaged record was kept as " + names.stem + ".evidence-*");
   }
-  if (auto synced = directory_->sync(); !synced) return fail(synced.error());
-  return revoked;
+  auto synced = directory_->sync();
+  if (synced) return {};
+  return fail(
+      Code::unknown_outcome,
+      look.key.text() + " was taken away, but a loss of power may bring its record back: " + synced.error().message);
 }
 
 }  // namespace tenure::files

@@ -8,7 +8,6 @@ namespace tenure::files {
 namespace {
 
 using Answer = rules::CurrentVerdict::Answer;
-using Reading = rules::EpochSource::Reading;
 
 rules::Occupant::Kind kind_of(const Look& look) {
   if (look.record) return rules::Occupant::Kind::holder;
@@ -37,17 +36,10 @@ Result<Store::Current> Store::current(const ClaimRef& claim, const FileNames& na
     facts.note_says_held = section->note.state == SectionNote::State::held;
   } else if (facts.claim != claim.claim) {
     // Not ours at a glance: then the counters say whether somebody was granted the key since.
-    std::optional<env::FileContent> file;
-    facts.counter = read_counter(names, file);
-    auto text = directory_->read(names.lock, limits::kSectionFileBytes);
-    if (text && *text && !(*text)->bytes.empty()) {
-      auto note = decode_section_note((*text)->bytes);
-      facts.note.reading = note ? Reading::value : Reading::unreadable;
-      if (note) {
-        facts.note.epoch = note->epoch;
-        facts.note_says_held = note->state == SectionNote::State::held;
-      }
-    }
+    const Section glance = glance_at_counters(names);
+    facts.counter = glance.counter;
+    facts.note = glance.note_epoch;
+    facts.note_says_held = glance.note.state == SectionNote::State::held;
   }
   return Current{rules::decide_current(facts, claim.claim, claim.epoch), std::move(*look)};
 }
@@ -79,7 +71,7 @@ Result<void> Store::rewrite(const FileNames& names, const LeaseRecord& record, c
     if (overwritten) return overwritten;
     if (overwritten.error().code == Code::unknown_outcome) return overwritten;
   }
-  if (!look.damage.empty()) {
+  if (!look.damage.empty() && !look.missing) {
     if (auto aside = put_aside(names, names.record); !aside) return aside;
   }
   return directory_->replace(names.record, names.temporary, bytes, false);

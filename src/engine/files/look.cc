@@ -127,7 +127,7 @@ rules::Age Viewer::silence_of(const Look& look, const FileNames& names) {
 }
 
 rules::Age Viewer::age_by_wall(std::int64_t stamp_ms) const {
-  const Duration age = environment_.clock->wall() - WallTime::from_milliseconds(stamp_ms);
+  const Duration age = environment_.clock->wall() - wall_time_of(stamp_ms);
   if (age < -kWallSkew) return {};
   return {rules::Age::Basis::wall, std::max(age, Duration{0})};
 }
@@ -157,6 +157,7 @@ void Viewer::judge_damage(Look& look, const FileNames& names) {
 void Viewer::judge_missing(Look& look, const FileNames& names) const {
   if (directory_.probe_life(names.life, std::nullopt).sight != LifeSight::held) return;
   look.damage = directory_.path() + "/" + names.record + " is missing, though it was not given back";
+  look.missing = true;
   look.silence_digest = sha256_hex("missing");
   look.occupant.kind = rules::Occupant::Kind::damaged;
   look.verdict = {Liveness::live, "its record is missing, but its life lock is held"};

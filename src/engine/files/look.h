@@ -22,7 +22,8 @@ struct Look {
 
   Key key;
   std::optional<LeaseRecord> record;
-  std::string damage;  // why the record cannot be read; empty when it can, or is not there
+  std::string damage;    // why the record cannot be read; empty when it can, or is rightly not there
+  bool missing = false;  // damage of that kind: the record should be there and is not
   std::optional<env::FileContent> content;
   std::string silence_digest;  // what is watched where no clock is shared with the holder
   std::string extension_digest;

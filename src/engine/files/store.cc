@@ -62,12 +62,12 @@ Result<Observation> Store::holder(const Key& key) {
   const FileNames names = file_names(key);
   auto look = viewer_.look(key, names);
   if (!look) return fail(look.error());
+  if (look->record) return viewer_.observe(*look);
+  const Section glance = glance_at_counters(names);
+  if (look->damage.empty()) look = look_inside(glance, key, names);
+  if (!look) return fail(look.error());
   Observation seen = viewer_.observe(*look);
-  if (seen.state != State::held) {
-    std::optional<env::FileContent> file;
-    const auto counter = read_counter(names, file);
-    if (counter.reading == rules::EpochSource::Reading::value) seen.epoch = counter.epoch;
-  }
+  if (glance.counter.reading == rules::EpochSource::Reading::value) seen.epoch = glance.counter.epoch;
   return seen;
 }
 

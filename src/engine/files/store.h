@@ -71,7 +71,13 @@ class Store {
   };
   enum class Extend : bool { no, yes };
 
+  // The look of somebody inside the section: also sees a holder whose record was taken by a cleaner.
+  Result<Look> look_inside(const Section& section, const Key& key, const FileNames& names);
+  // The copy of the epoch as it stands in the text of the lock file.
+  static void read_note(const std::string& text, Section& section);
   Result<Section> enter(const FileNames& names, Duration at_most, const Stop* stop);
+  // Counter and note without the lock: a glance.
+  Section glance_at_counters(const FileNames& names);
   rules::EpochSource read_counter(const FileNames& names, std::optional<env::FileContent>& file);
   Result<void> write_note(Section& section, SectionNote note, bool durable);
   Result<void> write_counter(Section& section, const FileNames& names, Epoch epoch);
@@ -94,6 +100,9 @@ class Store {
   std::unexpected<Error> lost(const ClaimRef& claim, const FileNames& names, const Current& current);
   std::string told_why(const ClaimRef& claim, const FileNames& names, const rules::CurrentVerdict& verdict);
 
+  Error given_up(const ClaimRef& claim, Error error);
+  Result<void> clear(Section& section, const FileNames& names, const SectionNote& note, const Look& look);
+  Result<void> take_away(Section& section, const FileNames& names, const Look& look, bool stuck, Revoked& revoked);
   Result<void> write_revocation(const FileNames& names, const RevokeRequest& request, const Observation& was);
   Result<std::string> repair_epoch(Section& section, const FileNames& names, const Look& look);
 

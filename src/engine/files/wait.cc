@@ -114,7 +114,7 @@ class Waiter {
       if (has(names_.record) || (somebody_inside && has(names_.lock))) return {};
       if (has(names_.life)) return let_go();
       // Nothing reported, and neither the time nor a stop: so it was the holder's death.
-      if (seen->names.empty() && death_.open() && clock_.monotonic() < until && !stopped()) {
+      if (seen->names.empty() && death_ && clock_.monotonic() < until && !stopped()) {
         death_.reset();
         return let_go();
       }
