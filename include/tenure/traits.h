@@ -16,7 +16,6 @@ struct Traits {
   bool ttl = false;                   // Terms::ttl
   bool first_in_first_out = false;    // waiting claims are granted in the order of their arrival
   bool durable_epochs = false;        // epochs rise across loss of power
-  bool survives_restart = false;      // leases and epochs outlive every engine that was opened over the store
   bool between_processes = false;     // excludes other processes, not only other handles
   bool reclaim_keeps_epoch = false;   // the same process and part claiming again keeps its epoch
   bool life_descriptor = false;       // Grant::life_descriptor can be had

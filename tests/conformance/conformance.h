@@ -113,4 +113,8 @@ std::vector<std::string> required_cases();
     }                                                                                         \
   } while (false)
 
+// For the few cases that contradict a foreign rule of age: see Fixture::judges_by_age.
+#define NOT_BY_AGE() \
+  if (fixture->judges_by_age()) GTEST_SKIP() << "the foreign rule of age says the contrary"
+
 }  // namespace tenure::conformance

@@ -53,7 +53,7 @@ TEST_P(Conformance, EpochsRiseOverExpiry) {
 }
 
 TEST_P(Conformance, EpochsRiseOverARestart) {
-  NEEDS(fixture->traits().survives_restart);
+  NEEDS(fixture->traits().durable_epochs);
   const Client before = fixture->add_client();
   const Grant free = claim(before, request(key("free")));
   release(before, free);

@@ -50,6 +50,7 @@ TEST_P(Conformance, ADeadHolderIsDisplacedAndNamed) {
 }
 
 TEST_P(Conformance, AStoppedHolderIsAlive) {
+  NOT_BY_AGE();
   const Client first = fixture->add_client();
   const Grant grant = claim(first, request(key("thing")));
   fixture->world().stop(first);

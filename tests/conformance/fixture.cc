@@ -2,7 +2,9 @@
 
 namespace tenure::conformance {
 
-Fixture::Fixture() : world_(fakes::FakeWorld::create()), clock_(std::make_shared<fakes::FakeClock>()) {}
+Fixture::Fixture() : world_(fakes::FakeWorld::create()), clock_(std::make_shared<fakes::FakeClock>()) {
+  world_->on_death([this](Client client) { ended(client); });
+}
 
 Client Fixture::add_client(const fakes::Birth& birth) {
   const Client client = world_->spawn(birth);
@@ -45,10 +47,7 @@ void Fixture::drop_all() {
     std::lock_guard lock(mutex_);
     dropped.swap(processes_);
   }
-  for (const auto& [client, process] : dropped) {
-    world_->kill(client);
-    ended(client);
-  }
+  for (const auto& [client, process] : dropped) world_->kill(client);
 }
 
 void Fixture::restart() {

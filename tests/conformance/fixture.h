@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <ostream>
 #include <string>
 
 #include "engine/engine.h"
@@ -50,12 +51,16 @@ class Fixture {
 
   // Makes the record of a held key unreadable. False: this store cannot be damaged.
   virtual bool damage(const Key& /*key*/) { return false; }
+  // The store goes by a foreign rule under which a silent holder is displaced alive or not, by the clock on the wall.
+  // Cases that say the contrary do not apply to it; it is no engine of its own but a mode kept for its neighbours.
+  virtual bool judges_by_age() const { return false; }
   // What goes wrong for that client's calls to its disk; nullptr where there is none.
   virtual std::shared_ptr<fakes::FaultPlan> faults(Client /*client*/) { return nullptr; }
 
  protected:
   virtual std::shared_ptr<Engine> open(Client client, const env::Environment& environment) = 0;
-  // The address space of a process is gone. A store that does not hear of it by itself lets go of what it held.
+  // The address space of a process is gone, by whatever way. A store that does not hear of it by itself lets go of what
+  // it held.
   virtual void ended(Client /*client*/) {}
   // The machine lost its power: forget what is not durable.
   virtual bool forget() { return false; }
@@ -80,6 +85,8 @@ class Fixture {
 struct FixtureFactory {
   std::string name;
   std::function<std::unique_ptr<Fixture>()> make;
+  // How GoogleTest shows it.
+  friend void PrintTo(const FixtureFactory& factory, std::ostream* out) { *out << factory.name; }
 };
 
 template <class F>

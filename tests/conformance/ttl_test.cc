@@ -96,6 +96,7 @@ TEST_P(Conformance, ARenewalAfterATakeoverFailsAndNamesTheNewEpoch) {
 }
 
 TEST_P(Conformance, TheMachinesSleepCountsForTheHolderOnly) {
+  NOT_BY_AGE();
   NEEDS(fixture->traits().ttl);
   const Client first = fixture->add_client();
   const Grant grant = claim(first, with_ttl(request(key("thing")), seconds(10)));
@@ -107,6 +108,7 @@ TEST_P(Conformance, TheMachinesSleepCountsForTheHolderOnly) {
 }
 
 TEST_P(Conformance, TheWallClockDecidesNothing) {
+  NOT_BY_AGE();
   NEEDS(fixture->traits().ttl);
   const Client first = fixture->add_client();
   const Grant grant = claim(first, with_ttl(request(key("thing")), seconds(10)));
