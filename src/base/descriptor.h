@@ -21,7 +21,8 @@ class Descriptor {
   ~Descriptor() { reset(); }
 
   int get() const noexcept { return value_; }
-  explicit operator bool() const noexcept { return value_ >= 0; }
+  bool open() const noexcept { return value_ >= 0; }
+  explicit operator bool() const noexcept { return open(); }
   // Gives the number away; the caller closes it.
   int release() noexcept { return std::exchange(value_, -1); }
   // Linux frees the number even where close() says EINTR, so it is never tried twice.
