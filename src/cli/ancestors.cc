@@ -16,7 +16,7 @@ constexpr std::size_t kStatBytes = 4096;
 int parent_of(int pid) {
   auto file = open_to_read("/proc/" + std::to_string(pid) + "/stat");
   if (!file) return 0;
-  const std::string stat = read_all(file->number(), kStatBytes, "stat").value_or("");
+  const std::string stat = read_all(file->get(), kStatBytes, "stat").value_or("");
   const std::size_t name_end = stat.rfind(')');
   return name_end == std::string::npos || name_end + 4 > stat.size() ? 0 : std::atoi(stat.c_str() + name_end + 4);
 }

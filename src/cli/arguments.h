@@ -53,7 +53,7 @@ struct Option {
   std::string_view help;
   Target target;
 
-  bool positional() const { return !name.starts_with('-'); }
+  bool positional() const { return !name.starts_with("--"); }
 };
 
 // The option of that name, or of "name value" where two commands take different values: "--for session". It must be in

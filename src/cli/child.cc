@@ -101,8 +101,8 @@ std::expected<Child, Child::NotStarted> Child::start(const ChildPlan& plan, cons
   auto begin = Line::open();
   auto report = Line::open();
   if (!begin || !report) return std::unexpected(not_started(EMFILE, words[0]));
-  const Prepared prepared{word_pointers.data(),     environment_pointers.data(), plan.life_descriptor,      ::getpid(),
-                          begin->read_end.number(), begin->write_end.number(),   report->write_end.number()};
+  const Prepared prepared{word_pointers.data(),  environment_pointers.data(), plan.life_descriptor,   ::getpid(),
+                          begin->read_end.get(), begin->write_end.get(),      report->write_end.get()};
   const ::pid_t pid = ::fork();
   if (pid < 0) return std::unexpected(not_started(errno, words[0]));
   if (pid == 0) become(prepared, gate);
@@ -110,10 +110,10 @@ std::expected<Child, Child::NotStarted> Child::start(const ChildPlan& plan, cons
   Descriptor descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   const int no_descriptor = descriptor.open() ? 0 : errno;
   const bool go = no_descriptor == 0 && ready();
-  report->write_end.close();
-  if (go) (void)!::write(begin->write_end.number(), "", 1);
-  begin->write_end.close();
-  const int why = reported(report->read_end.number());
+  report->write_end.reset();
+  if (go) (void)!::write(begin->write_end.get(), "", 1);
+  begin->write_end.reset();
+  const int why = reported(report->read_end.get());
   if (go && why == 0) return Child(pid, std::move(descriptor));
   ::siginfo_t info{};
   wait_for(pid, info);

@@ -40,7 +40,7 @@ class Child {
 
   int pid() const { return pid_; }
   // Readable when it has ended.
-  int descriptor() const { return descriptor_.number(); }
+  int descriptor() const { return descriptor_.get(); }
   // Still in our process group, so that what is sent to the group reaches it without us.
   bool in_our_group() const;
   void send(int signal) const;

@@ -43,22 +43,6 @@ Result<Descriptor> open_file(const std::string& path, int flags, ::mode_t mode) 
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    close();
-    number_ = other.give_up();
-  }
-  return *this;
-}
-
-int Descriptor::give_up() noexcept {
-  return std::exchange(number_, -1);
-}
-
-void Descriptor::close() noexcept {
-  if (number_ >= 0) ::close(std::exchange(number_, -1));
-}
-
 Error system_error(int number, const std::string& what) {
   return {code_of(number), what + ": " + std::strerror(number), {}, nullptr};
 }
@@ -112,7 +96,7 @@ NewFile::~NewFile() {
 }
 
 Result<void> NewFile::publish(std::string_view bytes) {
-  if (auto written = write_all(descriptor_.number(), bytes, path_); !written) return written;
+  if (auto written = write_all(descriptor_.get(), bytes, path_); !written) return written;
   // link(2) refuses a name that came into being meanwhile, as rename(2) would not.
   if (::link(temporary_.c_str(), path_.c_str()) != 0) {
     return fail(system_error(errno, "cannot make " + escape_controls(path_)));

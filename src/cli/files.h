@@ -4,29 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.h"
 #include "tenure/error.h"
 
 namespace tenure::cli {
 
-// An open descriptor, close-on-exec unless it came from outside.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(other.give_up()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
-
-  int number() const noexcept { return number_; }
-  bool open() const noexcept { return number_ >= 0; }
-  int give_up() noexcept;
-  void close() noexcept;
-
- private:
-  int number_ = -1;
-};
+using base::Descriptor;
 
 // `name` is for the message.
 Result<void> write_all(int descriptor, std::string_view bytes, std::string_view name);

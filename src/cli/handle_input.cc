@@ -16,7 +16,7 @@ Result<std::string> text_from_file(const std::string& path) {
   if (path == "-") return read_all(0, limits::kHandleBytes, "standard input");
   auto file = open_to_read(path);
   if (!file) return fail(file.error());
-  return read_all(file->number(), limits::kHandleBytes, path);
+  return read_all(file->get(), limits::kHandleBytes, path);
 }
 
 Result<std::string> handle_text(const Arguments& arguments) {

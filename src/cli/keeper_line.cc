@@ -26,7 +26,7 @@ bool KeeperLine::say(const Word& word) const {
   bytes += word.text.substr(0, kMostBytes - 2);
   ::ssize_t sent = 0;
   do {
-    sent = ::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
   return sent == static_cast<::ssize_t>(bytes.size());
 }
@@ -35,7 +35,7 @@ std::optional<Word> KeeperLine::hear() const {
   std::string bytes(kMostBytes, '\0');
   ::ssize_t got = 0;
   do {
-    got = ::recv(socket_.number(), bytes.data(), bytes.size(), 0);
+    got = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
   } while (got < 0 && errno == EINTR);
   if (got < 2) return std::nullopt;
   return Word{static_cast<Word::Kind>(bytes[0]), static_cast<unsigned char>(bytes[1]),
@@ -43,7 +43,7 @@ std::optional<Word> KeeperLine::hear() const {
 }
 
 void KeeperLine::fall_silent() const {
-  ::shutdown(socket_.number(), SHUT_WR);
+  ::shutdown(socket_.get(), SHUT_WR);
 }
 
 }  // namespace tenure::cli

@@ -28,7 +28,7 @@ class KeeperLine {
   static Result<std::pair<KeeperLine, KeeperLine>> open();
   explicit KeeperLine(Descriptor socket) : socket_(std::move(socket)) {}
 
-  int descriptor() const { return socket_.number(); }
+  int descriptor() const { return socket_.get(); }
   // False: the other side is gone.
   bool say(const Word& word) const;
   // Waits. nullopt: the other side is gone.

@@ -30,14 +30,14 @@ void withdraw(KeeperPlan& plan, KeeperLine& line) {
   // Out of the way of the fixed places first.
   Descriptor line_copy(::fcntl(line.descriptor(), F_DUPFD_CLOEXEC, 16));
   const bool has_owner = plan.owner && plan.owner->death.open();
-  Descriptor owner_copy(has_owner ? ::fcntl(plan.owner->death.number(), F_DUPFD_CLOEXEC, 16) : -1);
-  if (plan.owner) plan.owner->death.close();
-  ::dup3(line_copy.number(), kLine, O_CLOEXEC);
-  if (has_owner) ::dup3(owner_copy.number(), kOwner, O_CLOEXEC);
+  Descriptor owner_copy(has_owner ? ::fcntl(plan.owner->death.get(), F_DUPFD_CLOEXEC, 16) : -1);
+  if (plan.owner) plan.owner->death.reset();
+  ::dup3(line_copy.get(), kLine, O_CLOEXEC);
+  if (has_owner) ::dup3(owner_copy.get(), kOwner, O_CLOEXEC);
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int stream = 0; stream < 3; ++stream) ::dup2(null, stream);
-  line_copy.give_up();
-  owner_copy.give_up();
+  line_copy.release();
+  owner_copy.release();
   ::close_range(has_owner ? kOwner + 1 : kOwner, ~0U, 0);
   line = KeeperLine(Descriptor(kLine));
   if (has_owner) plan.owner->death = Descriptor(kOwner);
@@ -67,7 +67,7 @@ class Keeping {
     return 1;
   }
 
-  int death() const { return plan_.owner ? plan_.owner->death.number() : -1; }
+  int death() const { return plan_.owner ? plan_.owner->death.get() : -1; }
 
   Result<Lease> claim(const Space& space, const SignalGate& gate) {
     auto stop = Stop::create();

@@ -54,6 +54,7 @@ std::string hanging(std::string_view first, std::string_view text) {
 
 std::string shorten(std::string_view text, std::size_t columns) {
   if (width_of(text) <= columns) return std::string(text);
+  if (columns == 0) return {};
   return std::string(text.substr(0, offset_after(text, columns - 1))) + "…";
 }
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/layout.h"
@@ -8,30 +11,51 @@
 namespace tenure::cli {
 namespace {
 
-std::string row(std::string_view key, std::string_view epoch, std::string_view alive, std::string_view owner,
-                std::string_view pid, std::string_view since, std::string_view reason) {
-  std::string line = cell(key, 22) + " " + cell(epoch, 6) + " " + cell(alive, 7) + " " + cell(owner, 14) + " " +
-                     cell(pid, 7) + " " + cell(since, 10) + " ";
-  line += shorten(reason, kColumns - width_of(line));
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
-}
+constexpr std::size_t kColumnCount = 7;
+using Row = std::array<std::string, kColumnCount>;
+// The widest that a column gets; the last one takes what is left. Epochs and pids are never cut.
+constexpr std::array<std::size_t, kColumnCount - 1> kWidest = {30, 16, 7, 16, 10, 12};
 
-std::string row(const Observation& seen, const Viewpoint& from) {
+Row row_of(const Observation& seen, const Viewpoint& from) {
   const std::string alive = seen.state == State::damaged ? word_of(seen.state) : word_of(seen.verdict.liveness);
-  if (!seen.holder) return row(seen.key.text(), seen.epoch.text(), alive, "?", "?", "?", escape_controls(seen.why));
+  if (!seen.holder) return {seen.key.text(), seen.epoch.text(), alive, "?", "?", "?", escape_controls(seen.why)};
   const Holder& holder = *seen.holder;
   const ProcessIdentity& process = holder.owner_process ? *holder.owner_process : holder.process;
-  return row(seen.key.text(), seen.epoch.text(), alive, escape_controls(holder.owner), std::to_string(process.pid),
-             from.now >= holder.since ? words(from.now - holder.since) : "?", escape_controls(holder.reason));
+  return {seen.key.text(),
+          seen.epoch.text(),
+          alive,
+          escape_controls(holder.owner),
+          std::to_string(process.pid),
+          from.now >= holder.since ? words(from.now - holder.since) : "?",
+          escape_controls(holder.reason)};
+}
+
+std::string table(const std::vector<Row>& rows) {
+  std::array<std::size_t, kColumnCount - 1> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      widths[i] = std::min(std::max(widths[i], width_of(row[i])), kWidest[i]);
+    }
+  }
+  std::string out;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < widths.size(); ++i) line += cell(row[i], widths[i]) + " ";
+    const std::size_t used = width_of(line);
+    line += shorten(row.back(), used < kColumns ? kColumns - used : 0);
+    line = shorten(line, kColumns);
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
 }
 
 std::string as_text(const std::vector<Observation>& all, const Viewpoint& from) {
-  std::string out = "in " + escape_controls(from.location) + ":\n";
+  std::string out = hanging("", "in " + escape_controls(from.location) + ":");
   if (all.empty()) return out + "nothing is held\n";
-  out += row("KEY", "EPOCH", "ALIVE", "OWNER", "PID", "HELD FOR", "REASON");
-  for (const Observation& each : all) out += row(each, from);
-  return out;
+  std::vector<Row> rows = {{"KEY", "EPOCH", "ALIVE", "OWNER", "PID", "HELD FOR", "REASON"}};
+  for (const Observation& each : all) rows.push_back(row_of(each, from));
+  return out + table(rows);
 }
 
 std::string as_json(const std::vector<Observation>& all, const Viewpoint& from) {

@@ -44,7 +44,7 @@ Result<SignalGate> SignalGate::close_gate() {
 
 std::optional<Signal> SignalGate::take() const {
   ::signalfd_siginfo info{};
-  if (::read(descriptor_.number(), &info, sizeof info) != static_cast<::ssize_t>(sizeof info)) return std::nullopt;
+  if (::read(descriptor_.get(), &info, sizeof info) != static_cast<::ssize_t>(sizeof info)) return std::nullopt;
   return Signal{static_cast<int>(info.ssi_signo), info.ssi_code <= 0};
 }
 

@@ -22,7 +22,7 @@ class SignalGate {
   static Result<SignalGate> close_gate();
 
   // Readable when one has come.
-  int descriptor() const { return descriptor_.number(); }
+  int descriptor() const { return descriptor_.get(); }
   std::optional<Signal> take() const;
   // It was ignored or blocked when we were started: it shall not end a wait.
   bool inert(int number) const;

@@ -30,10 +30,10 @@ void StatusFile::by_tenure(int exit_code, std::string_view code, const std::opti
 
 void StatusFile::write(const std::string& line) {
   if (!file_.open()) return;
-  if (auto written = write_all(file_.number(), line + "\n", path_); !written) {
+  if (auto written = write_all(file_.get(), line + "\n", path_); !written) {
     complain("tenure: " + written.error().message + "\n");
   }
-  file_.close();
+  file_.reset();
 }
 
 }  // namespace tenure::cli
