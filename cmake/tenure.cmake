@@ -65,9 +65,10 @@ function(tenure_program name)
   endif()
 endfunction()
 
-# tenure_test(NAME SOURCES files… LINK targets…): a GoogleTest program, its cases known to ctest one by one.
+# tenure_test(NAME SOURCES files… LINK targets… [LABELS one] [ENVIRONMENT NAME=value]): a GoogleTest program, its cases known
+# to ctest one by one. One label and one variable at most: CMake's discovery of cases carries no lists.
 function(tenure_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABELS;ENVIRONMENT" "SOURCES;LINK" ${ARGN})
   find_package(GTest REQUIRED)
   include(GoogleTest)
   add_executable(${name} ${ARG_SOURCES})
@@ -75,6 +76,13 @@ function(tenure_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE TENURE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # what is tested is optimised, the test need not be
-  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 120 LABELS "${ARG_LABELS}" ENVIRONMENT "${ARG_ENVIRONMENT}")
+  # An empty value would vanish on its way and take the next word for its own.
+  set(properties TIMEOUT 120)
+  if(ARG_LABELS)
+    list(APPEND properties LABELS ${ARG_LABELS})
+  endif()
+  if(ARG_ENVIRONMENT)
+    list(APPEND properties ENVIRONMENT ${ARG_ENVIRONMENT})
+  endif()
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()
