@@ -49,6 +49,20 @@ Result<void> refuse_handles(const std::vector<std::string>& words) {
   return {};
 }
 
+// The library takes "--reason=" for an option that lacks its value; to a shell with an empty variable it is an empty
+// one.
+std::vector<std::string> with_empty_values(const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  bool options = true;
+  for (const std::string& word : words) {
+    options = options && word != "--";
+    const bool empty_value = options && word.size() > 3 && word.starts_with("--") && word.find('=') == word.size() - 1;
+    out.push_back(empty_value ? word.substr(0, word.size() - 1) : word);
+    if (empty_value) out.emplace_back();
+  }
+  return out;
+}
+
 std::string hint_for(std::string_view command, std::span<const std::string_view> options,
                      const std::vector<std::string>& words, const CLI::App& app) {
   for (const std::string& word : words) {
@@ -76,6 +90,7 @@ Result<Arguments> parse_arguments(std::string_view command, std::span<const std:
   CLI::App app;
   app.set_help_flag();
   for (const std::string_view name : options) add(app, option(name), arguments);
+  words = with_empty_values(words);
   std::vector<std::string> reversed(words.rbegin(), words.rend());
   try {
     app.parse(reversed);

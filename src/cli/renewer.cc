@@ -64,7 +64,10 @@ Result<Renewer> Renewer::start(Lease& lease, std::optional<Duration> ttl) {
   auto signal = Stop::create();
   if (!signal) return fail(signal.error());
   Renewer renewer(std::make_shared<Shared>(lease, ttl.value_or(Duration{0}), std::move(*signal)));
-  if (ttl) renewer.thread_ = base::quiet_thread([shared = renewer.shared_] { shared->run(); });
+  if (!ttl) return renewer;
+  auto thread = base::quiet_thread([shared = renewer.shared_] { shared->run(); });
+  if (!thread) return fail(thread.error());
+  renewer.thread_ = std::move(*thread);
   return renewer;
 }
 

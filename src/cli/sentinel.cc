@@ -37,9 +37,11 @@ Result<Sentinel> Sentinel::post(const Stop& stop, std::vector<int> descriptors, 
   auto end = Stop::create();
   if (!end) return fail(end.error());
   Sentinel sentinel(std::move(*end));
-  sentinel.thread_ =
+  auto thread =
       base::quiet_thread([&stop, &ended = *sentinel.end_, posts = std::move(descriptors), asked = std::move(judge),
                           at_most] { stand_watch(stop, ended, posts, asked, at_most); });
+  if (!thread) return fail(thread.error());
+  sentinel.thread_ = std::move(*thread);
   return sentinel;
 }
 
