@@ -116,10 +116,12 @@ Result<void> Keeper::start() {
   auto changes = shared_->engine->changes();
   if (!changes) return fail(changes.error());
   shared_->stop.emplace(std::move(*stop));
-  thread_ =
+  auto thread =
       base::quiet_thread([shared = shared_, moved = std::make_shared<std::unique_ptr<Changes>>(std::move(*changes))] {
         shared->run(std::move(*moved));
       });
+  if (!thread) return fail(thread.error());
+  thread_ = std::move(*thread);
   return {};
 }
 

@@ -12,16 +12,22 @@ namespace {
 // Calls `when_late` once, on a thread of its own, if it is not told in time that the operation is over.
 class Watchdog {
  public:
-  Watchdog(Duration at_most, std::function<void()> when_late)
-      : thread_(base::quiet_thread([this, at_most, act = std::move(when_late)] {
-          std::unique_lock lock(mutex_);
-          const bool in_time = over_.wait_for(lock, at_most, [this] { return done_; });
-          if (!in_time) {
-            late_ = true;
-            act();
-          }
-        })) {}
+  Watchdog() = default;
   ~Watchdog() { stop(); }
+
+  Result<void> start(Duration at_most, std::function<void()> when_late) {
+    auto thread = base::quiet_thread([this, at_most, act = std::move(when_late)] {
+      std::unique_lock lock(mutex_);
+      const bool in_time = over_.wait_for(lock, at_most, [this] { return done_; });
+      if (!in_time) {
+        late_ = true;
+        act();
+      }
+    });
+    if (!thread) return fail(thread.error());
+    thread_ = std::move(*thread);
+    return {};
+  }
 
   // True when the bound was passed.
   bool stop() {
@@ -55,12 +61,14 @@ Result<void> Store::guard(const ClaimRef& claim, Duration at_most, const std::fu
   if (now->verdict.answer == Answer::lost || now->verdict.answer == Answer::gone) return lost(claim, names, *now);
   if (now->verdict.answer == Answer::late) return fail(Code::expired, claim.key.text() + " is past its TTL");
   // At the bound the lease itself is given up, still inside the section: whoever comes next is fenced off from nothing.
-  Watchdog watchdog(at_most, [&] {
+  Watchdog watchdog;
+  auto watched = watchdog.start(at_most, [&] {
     (void)write_note(*section, {claim.epoch, SectionNote::State::revoked}, false);
     (void)directory_->remove(names.record);
     drop_held(claim);
     section->lock.reset();
   });
+  if (!watched) return watched;
   operation();
   if (!watchdog.stop()) return {};
   return fail(Code::unknown_outcome,
