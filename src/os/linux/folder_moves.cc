@@ -44,7 +44,7 @@ bool each_of(DIR* listing, const std::function<bool(const char*)>& each) {
 }
 
 bool each_name(int folder, const std::function<bool(const char*)>& each) {
-  const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int copy = retry_interrupted([&] { return openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (copy < 0) return false;
   DIR* opened = fdopendir(copy);
   if (opened == nullptr) {
@@ -56,10 +56,10 @@ bool each_name(int folder, const std::function<bool(const char*)>& each) {
 }
 
 Result<void> sync_folder(const std::string& path) {
-  const Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Fd folder(retry_interrupted([&] { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (!folder && errno == EACCES) return {};  // making names in it was allowed; reading it is not
-  if (!folder || fsync(folder.get()) != 0) return system_failure(errno, "make durable", path);
-  return {};
+  if (folder && retry_interrupted([&] { return fsync(folder.get()); }) == 0) return {};
+  return system_failure(errno, "make durable", path);
 }
 
 }  // namespace
@@ -187,7 +187,7 @@ Result<bool> Withdrawn::lock_stopper(const std::string& name, bool make) {
   stopper_.reset(retry_interrupted([&] { return openat(parent_.get(), name.c_str(), flags, 0600); }));
   if (!stopper_ && (errno == EEXIST || errno == ENOENT)) return false;
   if (!stopper_) return system_failure(errno, "write into", parent_path_);
-  if (flock(stopper_.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (retry_interrupted([&] { return flock(stopper_.get(), LOCK_EX | LOCK_NB); }) != 0) {
     if (errno != EWOULDBLOCK) return system_failure(errno, "lock", parent_path_ + "/" + name);
     return fail(Code::section_busy, "another process moves or purges " + escape_controls(parent_path_) + " right now",
                 "wait until it is done");
@@ -210,7 +210,8 @@ Result<void> Withdrawn::exchange(const std::string& name_of_folder) {
   const std::string hidden = private_name(name_of_folder);
   const int parent = parent_.get();
   if (renameat2(parent, name_of_folder.c_str(), parent, hidden.c_str(), RENAME_EXCHANGE) == 0) {
-    if (fsync(parent) != 0) return system_failure(errno, "make durable", parent_path_);
+    if (retry_interrupted([&] { return fsync(parent); }) != 0)
+      return system_failure(errno, "make durable", parent_path_);
     return {};
   }
   if (errno != EINVAL && errno != ENOSYS && errno != EXDEV && errno != EOPNOTSUPP) {
@@ -226,7 +227,8 @@ Result<void> Withdrawn::lift_stopper(const std::string& name) {
   if (unlinkat(parent_.get(), name.c_str(), 0) != 0 && errno != ENOENT) {
     return system_failure(errno, "remove " + name + " from", parent_path_);
   }
-  if (fsync(parent_.get()) != 0) return system_failure(errno, "make durable", parent_path_);
+  if (retry_interrupted([&] { return fsync(parent_.get()); }) != 0)
+    return system_failure(errno, "make durable", parent_path_);
   stopper_.reset();
   settled_ = true;
   return {};

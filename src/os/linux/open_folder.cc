@@ -34,11 +34,11 @@ Result<std::string> whole_path(const std::string& path) {
 Result<void> sync_parent(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::string parent = slash == 0 ? "/" : path.substr(0, slash);
-  const Fd folder(open(parent.c_str(), kFolderFlags));
+  const Fd folder(retry_interrupted([&] { return open(parent.c_str(), kFolderFlags); }));
   // A parent that we may not read cannot be synced by us; making a name in it was allowed all the same.
   if (!folder && errno == EACCES) return {};
-  if (!folder || fsync(folder.get()) != 0) return system_failure(errno, "make durable", parent);
-  return {};
+  if (folder && retry_interrupted([&] { return fsync(folder.get()); }) == 0) return {};
+  return system_failure(errno, "make durable", parent);
 }
 
 Result<void> make_folder(const std::string& path) {

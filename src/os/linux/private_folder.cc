@@ -36,7 +36,8 @@ bool make_private_file(const std::string& folder, const std::string& name, std::
   }));
   if (!file) return false;
   const auto written = retry_interrupted([&] { return ::write(file.get(), bytes.data(), bytes.size()); });
-  return written == static_cast<ssize_t>(bytes.size()) && ::fsync(file.get()) == 0 && ::fsync(fd.get()) == 0;
+  const auto synced = [](const Fd& each) { return retry_interrupted([&] { return ::fsync(each.get()); }) == 0; };
+  return written == static_cast<ssize_t>(bytes.size()) && synced(file) && synced(fd);
 }
 
 }  // namespace tenure::os

@@ -87,7 +87,9 @@ class LockFileMaker {
 
   Result<std::optional<OpenFile>> finish_unnamed(Fd descriptor) {
     if (auto dressed = dress_file(folder_, descriptor.get(), name_); !dressed) return fail(dressed.error());
-    if (flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) return system_failure(errno, "lock", path());
+    if (retry_interrupted([&] { return flock(descriptor.get(), LOCK_EX | LOCK_NB); }) != 0) {
+      return system_failure(errno, "lock", path());
+    }
     const std::string source = "/proc/self/fd/" + std::to_string(descriptor.get());
     const int at = folder_.descriptor.get();
     if (linkat(AT_FDCWD, source.c_str(), at, name_.c_str(), AT_SYMLINK_FOLLOW) == 0) {
