@@ -15,9 +15,16 @@ bool says_held(const Section& section) {
          section.counter.reading == Reading::value && section.counter.epoch == section.note.epoch;
 }
 
+// A read that failed says nothing about what lies there: want of descriptors and a bad moment of the disk pass, and
+// must not be taken for damage. Who repairs may take a disk that cannot be read for what it is.
+bool means_damage(Code code, Unread unread) {
+  if (code == Code::input_output) return unread == Unread::is_damage;
+  return code == Code::damaged || code == Code::not_permitted;
+}
+
 }  // namespace
 
-Result<Section> Store::enter(const FileNames& names, Duration at_most, const Stop* stop) {
+Result<Section> Store::enter(const FileNames& names, Duration at_most, const Stop* stop, Unread unread) {
   auto lock = directory_->lock(names.lock, at_most, stop);
   if (!lock) return fail(lock.error());
   Section section;
@@ -25,7 +32,9 @@ Result<Section> Store::enter(const FileNames& names, Duration at_most, const Sto
   auto text = section.lock->read();
   if (!text) return fail(text.error());
   read_note(*text, section);
-  section.counter = read_counter(names, section.counter_file);
+  auto counter = read_counter(names, section.counter_file, unread);
+  if (!counter) return fail(counter.error());
+  section.counter = *counter;
   return section;
 }
 
@@ -38,10 +47,13 @@ void Store::read_note(const std::string& text, Section& section) {
   section.note_epoch.epoch = note->epoch;
 }
 
-Section Store::glance_at_counters(const FileNames& names) {
+Result<Section> Store::glance_at_counters(const FileNames& names) {
   Section section;
-  section.counter = read_counter(names, section.counter_file);
+  auto counter = read_counter(names, section.counter_file, Unread::is_unknown);
+  if (!counter) return fail(counter.error());
+  section.counter = *counter;
   auto text = directory_->read(names.lock, limits::kSectionFileBytes);
+  if (!text && !means_damage(text.error().code, Unread::is_unknown)) return fail(text.error());
   if (text && *text) read_note((*text)->bytes, section);
   return section;
 }
@@ -54,14 +66,16 @@ Result<Look> Store::look_inside(const Section& section, const Key& key, const Fi
   return look;
 }
 
-rules::EpochSource Store::read_counter(const FileNames& names, std::optional<env::FileContent>& file) {
+Result<rules::EpochSource> Store::read_counter(const FileNames& names, std::optional<env::FileContent>& file,
+                                               Unread unread) {
   auto content = directory_->read(names.epoch, limits::kSectionFileBytes);
-  if (!content) return {Reading::unreadable, Epoch{}};
-  if (!*content) return {Reading::missing, Epoch{}};
+  if (!content && !means_damage(content.error().code, unread)) return fail(content.error());
+  if (!content) return rules::EpochSource{Reading::unreadable, Epoch{}};
+  if (!*content) return rules::EpochSource{Reading::missing, Epoch{}};
   file = std::move(**content);
   auto epoch = decode_epoch_file(file->bytes);
-  if (!epoch) return {Reading::unreadable, Epoch{}};
-  return {Reading::value, *epoch};
+  if (!epoch) return rules::EpochSource{Reading::unreadable, Epoch{}};
+  return rules::EpochSource{Reading::value, *epoch};
 }
 
 Result<void> Store::write_note(Section& section, SectionNote note, bool durable) {

@@ -103,7 +103,7 @@ Result<Revoked> Store::revoke(const RevokeRequest& request) {
   if (auto own = check_process(); !own) return fail(own.error());
   if (auto text = check_text("reason", request.reason, limits::kReasonBytes, true); !text) return fail(text.error());
   const FileNames names = file_names(request.key);
-  auto section = enter(names, limits::kSectionWait, nullptr);
+  auto section = enter(names, limits::kSectionWait, nullptr, request.force ? Unread::is_damage : Unread::is_unknown);
   if (!section) return fail(section.error());
   auto look = look_inside(*section, request.key, names);
   if (!look) return fail(look.error());

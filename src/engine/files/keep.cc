@@ -36,10 +36,11 @@ Result<Store::Current> Store::current(const ClaimRef& claim, const FileNames& na
     facts.note_says_held = section->note.state == SectionNote::State::held;
   } else if (facts.claim != claim.claim) {
     // Not ours at a glance: then the counters say whether somebody was granted the key since.
-    const Section glance = glance_at_counters(names);
-    facts.counter = glance.counter;
-    facts.note = glance.note_epoch;
-    facts.note_says_held = glance.note.state == SectionNote::State::held;
+    const auto glance = glance_at_counters(names);
+    if (!glance) return fail(glance.error());
+    facts.counter = glance->counter;
+    facts.note = glance->note_epoch;
+    facts.note_says_held = glance->note.state == SectionNote::State::held;
   }
   return Current{rules::decide_current(facts, claim.claim, claim.epoch), std::move(*look)};
 }

@@ -63,11 +63,12 @@ Result<Observation> Store::holder(const Key& key) {
   auto look = viewer_.look(key, names);
   if (!look) return fail(look.error());
   if (look->record) return viewer_.observe(*look);
-  const Section glance = glance_at_counters(names);
-  if (look->damage.empty()) look = look_inside(glance, key, names);
+  const auto glance = glance_at_counters(names);
+  if (!glance) return fail(glance.error());
+  if (look->damage.empty()) look = look_inside(*glance, key, names);
   if (!look) return fail(look.error());
   Observation seen = viewer_.observe(*look);
-  if (glance.counter.reading == rules::EpochSource::Reading::value) seen.epoch = glance.counter.epoch;
+  if (glance->counter.reading == rules::EpochSource::Reading::value) seen.epoch = glance->counter.epoch;
   return seen;
 }
 

@@ -1,7 +1,7 @@
 // Store: the folder, what this process holds in it, and the verbs that change it. Each verb has a file of its own.
 //
 // Every change to a key happens inside its section (flock on <id>.lock), read-decide-write. Order of a grant:
-// life lock, note, counter, record, folder synced: so a crash between any two skips an epoch at worst.
+// life lock, counter, record, note, folder synced: so a crash between any two skips an epoch at worst.
 #pragma once
 
 #include <map>
@@ -35,6 +35,9 @@ struct Section {
   rules::EpochSource counter;
   std::optional<env::FileContent> counter_file;
 };
+
+// What a read that failed stands for: nothing at all, or, for who repairs, damage.
+enum class Unread : bool { is_unknown, is_damage };
 
 class Store {
  public:
@@ -75,10 +78,10 @@ class Store {
   Result<Look> look_inside(const Section& section, const Key& key, const FileNames& names);
   // The copy of the epoch as it stands in the text of the lock file.
   static void read_note(const std::string& text, Section& section);
-  Result<Section> enter(const FileNames& names, Duration at_most, const Stop* stop);
+  Result<Section> enter(const FileNames& names, Duration at_most, const Stop* stop, Unread unread = Unread::is_unknown);
   // Counter and note without the lock: a glance.
-  Section glance_at_counters(const FileNames& names);
-  rules::EpochSource read_counter(const FileNames& names, std::optional<env::FileContent>& file);
+  Result<Section> glance_at_counters(const FileNames& names);
+  Result<rules::EpochSource> read_counter(const FileNames& names, std::optional<env::FileContent>& file, Unread unread);
   Result<void> write_note(Section& section, SectionNote note, bool durable);
   Result<void> write_counter(Section& section, const FileNames& names, Epoch epoch);
   Result<rules::NextEpoch> epoch_of_grant(const Section& section, const Look& look, bool keep) const;
