@@ -31,7 +31,9 @@ struct Testimony {
   Verdict keeper;                 // the process that keeps the lease
   std::optional<Verdict> owner;   // whom it is kept for
   std::optional<LifeSight> life;  // nullopt: the record names no life lock
-  bool same_boot = false;         // the record was written in this kernel boot
+  // The record was written in this kernel boot; or nobody can tell (no /proc there or here) and the folder is this
+  // machine's alone, so that a lock of another boot cannot be held any more.
+  bool same_boot = false;
 };
 // The lease is over only when every proof is over. A held life lock is life, whatever /proc says. A free life lock of
 // the same boot proves the keeper (and every child it was passed to) dead, whatever cannot be seen; the owner, if there

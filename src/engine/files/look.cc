@@ -33,6 +33,7 @@ Viewer::Viewer(env::Directory& directory, const env::Environment& environment, c
     : directory_(directory),
       environment_(environment),
       expiry_(options.expiry),
+      shared_folder_(options.shared_folder),
       self_(standpoint_of(environment, options)),
       sightings_(directory, environment) {}
 
@@ -43,14 +44,19 @@ Result<Look> Viewer::read(const Key& key, const FileNames& names) {
 }
 
 Result<Look> Viewer::look(const Key& key, const FileNames& names) {
-  auto look = read(key, names);
-  if (!look) return look;
-  if (look->record) {
-    judge_record(*look, names);
-  } else if (!look->damage.empty()) {
-    judge_damage(*look, names);
+  for (int attempt = 1;; ++attempt) {
+    auto look = read(key, names);
+    if (!look) return look;
+    if (look->record) {
+      judge_record(*look, names);
+    } else if (!look->damage.empty()) {
+      judge_damage(*look, names);
+    }
+    // Between the record and what speaks for its holder, the holder may have given back: then it was no death.
+    if (look->verdict.liveness != Liveness::dead || attempt == kTornReads) return look;
+    auto again = directory_.read(names.record, kMaxRecordBytes);
+    if (again && *again && (*again)->bytes == look->content->bytes) return look;
   }
-  return look;
 }
 
 Result<void> Viewer::read_record(Look& look, const FileNames& names) {
@@ -84,6 +90,14 @@ bool Viewer::shares_clock(const LeaseExtra& extra) const {
   const ProcessIdentity& self = self_.identity;
   return !self.boot_id.empty() && extra.process.boot_id == self.boot_id &&
          extra.process.time_namespace == self.time_namespace && self.time_namespace != 0;
+}
+
+// Whether the locks of that boot are ours to ask. Without /proc a process does not know its boot; but a folder of this
+// machine alone is used through this kernel or through none.
+bool Viewer::one_kernel(const std::string& boot_id) const {
+  const std::string& own = self_.identity.boot_id;
+  if (boot_id.empty() || own.empty()) return !shared_folder_;
+  return boot_id == own;
 }
 
 void Viewer::judge_record(Look& look, const FileNames& names) {
@@ -184,7 +198,7 @@ Verdict Viewer::judge_life(const LeaseRecord& record, const FileNames& names) co
 Verdict Viewer::judge_own(const LeaseRecord& record, const FileNames& names) const {
   const LeaseExtra& extra = *record.extra;
   rules::Testimony testimony;
-  testimony.same_boot = !self_.identity.boot_id.empty() && extra.process.boot_id == self_.identity.boot_id;
+  testimony.same_boot = one_kernel(extra.process.boot_id);
   testimony.keeper = rules::judge_process(extra.process, sight_of(extra.process), self_);
   if (extra.owner_process) {
     testimony.owner = rules::judge_process(*extra.owner_process, sight_of(*extra.owner_process), self_);

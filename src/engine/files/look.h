@@ -60,10 +60,12 @@ class Viewer {
   rules::Age silence_of(const Look& look, const FileNames& names);
   rules::Age age_by_wall(std::int64_t stamp_ms) const;
   bool shares_clock(const LeaseExtra& extra) const;
+  bool one_kernel(const std::string& boot_id) const;
 
   env::Directory& directory_;
   const env::Environment& environment_;
   const rules::Expiry expiry_;
+  const bool shared_folder_;
   const Standpoint self_;  // what holders are compared with
   Sightings sightings_;
 };
