@@ -1,0 +1,150 @@
+"""The crash campaign: every verb, killed at each of its system calls in turn, and refused each of them in turn.
+
+    run.py --driver PROGRAM             every call killed; every third refusal, which third by the seed
+    run.py --driver PROGRAM --long      everything
+    run.py --driver PROGRAM --only NAME one scenario
+
+Each blow has a folder of its own and ends with a recovery by a stranger; scenarios.py says what must hold. The folder
+can be put elsewhere with TMPDIR.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+
+import tracing
+from driven import Fault, World
+from scenarios import SCENARIOS, after_error, after_kill
+
+WORKERS = 2
+SHARE = 3
+# The verb is the same each time, but locks inside libc may differ from run to run: so many blows may miss.
+MISSES_PERCENT = 2
+
+
+class Blow:
+    def __init__(self, name, call, error):
+        self.name = name
+        self.call = call
+        self.error = error  # None: SIGKILL
+
+    def __str__(self):
+        what = "killed at" if self.error is None else f"{self.error} from"
+        return f"{self.name}: {what} {self.call.name} #{self.call.number}: {self.call}"
+
+
+def enumerate_calls(program, parent, name):
+    scenario = SCENARIOS[name]
+    world = World(program, parent)
+    try:
+        scenario.prepare(world)
+        log = os.path.join(world.folder, "trace")
+        driver = world.start(scenario.verb, tracing.whole(log))
+        answer = driver.answer()
+        driver.process.stdin.close()
+        status = driver.wait()
+        if status != 0 or (answer.code if not answer.ok else "ok") != scenario.clean:
+            raise Fault(f"{name}: undisturbed it ends with {answer} ({status})")
+        calls = tracing.calls_between_marks(log)
+        if len(calls) < 5 or not calls[-1].is_end:
+            raise Fault(f"{name}: the marks were not seen")
+        return calls
+    finally:
+        world.end()
+
+
+def strike(program, parent, blow):
+    """True when the blow fell; raises Fault when something does not hold after it."""
+    scenario = SCENARIOS[blow.name]
+    world = World(program, parent)
+    try:
+        holder = scenario.prepare(world)
+        log = os.path.join(world.folder, "trace")
+        killed = blow.error is None
+        before = tracing.killing(log, blow.call) if killed else tracing.refusing(log, blow.call, blow.error)
+        driver = world.start(scenario.verb, before)
+        if killed:
+            told = driver.line()
+            if told is not None:
+                driver.process.stdin.close()
+            driver.wait()
+            after_kill(world, scenario, holder)
+        else:
+            after_error(world, scenario, holder, driver, blow.error)
+        return tracing.struck(log, killed)
+    except Fault as fault:
+        if os.environ.get("CRASH_KEEP"):
+            shutil.copytree(world.folder, os.environ["CRASH_KEEP"], dirs_exist_ok=True)
+        raise Fault(f"{blow}\n    {fault}\n    in the folder: {' '.join(world.names())}") from None
+    finally:
+        world.end()
+
+
+def plan(program, parent, names, seed, everything):
+    blows = []
+    for name in names:
+        calls = enumerate_calls(program, parent, name)
+        refusals = [Blow(name, call, error) for call in calls for error in tracing.errors_for(call)]
+        chosen = refusals if everything else refusals[seed % SHARE::SHARE]
+        blows += [Blow(name, call, None) for call in calls] + chosen
+        print(f"  {name}: {len(calls)} calls, {len(chosen)} of {len(refusals)} refusals", flush=True)
+    return blows
+
+
+def run(program, blows):
+    faults = []
+    missed = []
+    with tempfile.TemporaryDirectory(prefix="tenure-crash-") as parent:
+        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+            waiting = {pool.submit(strike, program, parent, blow): blow for blow in blows}
+            for number, done in enumerate(concurrent.futures.as_completed(waiting), 1):
+                try:
+                    if not done.result():
+                        missed.append(waiting[done])
+                except Fault as fault:
+                    faults.append(str(fault))
+                    print(f"FAULT {fault}", flush=True)
+                if number % 200 == 0:
+                    print(f"  {number} of {len(blows)} blows", flush=True)
+    return faults, missed
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--driver", required=True)
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--only", choices=sorted(SCENARIOS))
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(SHARE))
+    options = parser.parse_args()
+    print(f"crash campaign, seed {options.seed}", flush=True)
+    trouble = tracing.tracer_works()
+    if trouble:
+        print(f"strace cannot trace here, and nothing was tried: {trouble}")
+        return 1
+    names = [options.only] if options.only else list(SCENARIOS)
+    program = os.path.realpath(options.driver)
+    begun = time.monotonic()
+    try:
+        with tempfile.TemporaryDirectory(prefix="tenure-crash-") as parent:
+            blows = plan(program, parent, names, options.seed, options.long)
+    except Fault as fault:
+        print(f"FAULT {fault}")
+        return 1
+    faults, missed = run(program, blows)
+    for blow in missed:
+        print(f"missed: {blow}")
+    print(f"{len(blows)} blows, {len(missed)} missed, {len(faults)} faults, {time.monotonic() - begun:.0f} s, "
+          f"seed {options.seed}")
+    if len(missed) * 100 > len(blows) * MISSES_PERCENT:
+        print("too many blows missed: the verb is not what was enumerated")
+        return 1
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
