@@ -143,7 +143,6 @@ Result<Grant> Store::grant(Section& section, const FileNames& names, const Claim
 
 Result<void> Store::write_grant(Section& section, const FileNames& names, const LeaseRecord& record, const Look& look) {
   const Epoch epoch(record.epoch);
-  if (auto noted = write_note(section, {epoch, SectionNote::State::held}, true); !noted) return noted;
   if (section.counter.reading != rules::EpochSource::Reading::value || section.counter.epoch < epoch) {
     if (auto counted = write_counter(section, names, epoch); !counted) return counted;
   }
@@ -151,6 +150,8 @@ Result<void> Store::write_grant(Section& section, const FileNames& names, const 
     if (auto aside = put_aside(names, names.record); !aside) return aside;
   }
   if (auto put = put_record(names, encode(record), look); !put) return put;
+  // After the record: who looks without the lock never meets a note that says "held" and no record.
+  if (auto noted = write_note(section, {epoch, SectionNote::State::held}, true); !noted) return noted;
   if (auto synced = directory_->sync(); !synced) return synced;
   auto in_place = directory_->in_place();
   if (!in_place) return fail(in_place.error());
