@@ -1,0 +1,36 @@
+// Our own way: the public API alone.
+#pragma once
+
+#include <optional>
+
+#include "must.h"
+#include "tenure/space.h"
+#include "way.h"
+
+namespace tenure::bench {
+
+class Ours final : public Way {
+ public:
+  explicit Ours(const std::string& folder)
+      : space_(must(Space::open("files:" + folder + "/space"), "open the space")),
+        key_(must(Key::parse("bench"), "key")) {
+    options_.wait = std::nullopt;
+  }
+  void take() override { lease_.emplace(must(space_.claim(key_, options_), "claim")); }
+  void give() override {
+    if (!must(lease_->release(), "release")) stop_here("there was nothing to release");
+    lease_.reset();
+  }
+  // While nothing is taken.
+  void use_key(std::string_view key) { key_ = must(Key::parse(key), "key"); }
+  // While it is taken.
+  Lease& lease() { return *lease_; }
+
+ private:
+  Space space_;
+  Key key_;
+  ClaimOptions options_;
+  std::optional<Lease> lease_;
+};
+
+}  // namespace tenure::bench

@@ -1,0 +1,44 @@
+#include "settings.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "must.h"
+
+namespace tenure::bench {
+namespace {
+
+bool take(Settings& settings, std::string_view argument) {
+  const auto equals = argument.find('=');
+  if (equals == std::string_view::npos) return false;
+  const std::string_view name = argument.substr(0, equals);
+  const std::string value(argument.substr(equals + 1));
+  if (name == "--folder") {
+    settings.folder = value;
+  } else if (name == "--program") {
+    settings.program = value;
+  } else if (name == "--handoff_seconds") {
+    settings.handoff_seconds = std::atof(value.c_str());
+  } else if (name == "--takeovers") {
+    settings.takeovers = std::atoi(value.c_str());
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Settings take_settings(int* count, char** arguments) {
+  Settings settings;
+  int kept = 1;
+  for (int index = 1; index < *count; ++index) {
+    if (!take(settings, arguments[index])) arguments[kept++] = arguments[index];
+  }
+  *count = kept;
+  if (settings.folder.empty()) stop_here("usage: --folder=DIR is needed; bench/compare gives it");
+  if (settings.handoff_seconds <= 0 || settings.takeovers < 1) stop_here("a duration and a count must be positive");
+  return settings;
+}
+
+}  // namespace tenure::bench

@@ -1,0 +1,19 @@
+// What every program of this folder is told on its command line.
+#pragma once
+
+#include <string>
+
+namespace tenure::bench {
+
+struct Settings {
+  std::string folder;            // where the leases and the peers' files lie: on the file system that is measured
+  std::string program;           // the tenure program; empty: cases of whole processes are left out
+  double handoff_seconds = 1.0;  // how long the processes of one hand-off measurement contend
+  int takeovers = 100;           // deaths of a holder in one takeover measurement
+};
+
+// Takes --name=value of ours out of the arguments and leaves the others. Without --folder the program ends with a usage
+// line.
+Settings take_settings(int* count, char** arguments);
+
+}  // namespace tenure::bench
