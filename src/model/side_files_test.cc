@@ -16,7 +16,7 @@ std::string why_damaged(const Result<T>& result) {
   return result.error().message;
 }
 
-#define EXPECT_DAMAGED(result, words) \
+#define EXPECT_SIDE_FILE_DAMAGED(result, words) \
   EXPECT_NE(why_damaged(result).find(words), std::string::npos) << why_damaged(result)
 
 // ---- <id>.epoch ---------------------------------------------------------------------------------------------------
@@ -35,16 +35,16 @@ TEST(EpochFile, IsReadTrimmed) {
 }
 
 TEST(EpochFile, IsNeverReadAsZeroWhenDamaged) {
-  EXPECT_DAMAGED(decode_epoch_file(""), "empty");
-  EXPECT_DAMAGED(decode_epoch_file(" \n"), "empty");
+  EXPECT_SIDE_FILE_DAMAGED(decode_epoch_file(""), "empty");
+  EXPECT_SIDE_FILE_DAMAGED(decode_epoch_file(" \n"), "empty");
   for (const std::string text : {"x", "1x", "0x10", "1 2", "1.0", "1e3", "-1", "+1", "-0", "18446744073709551616"}) {
-    EXPECT_DAMAGED(decode_epoch_file(text), "not a decimal number");
+    EXPECT_SIDE_FILE_DAMAGED(decode_epoch_file(text), "not a decimal number");
   }
-  EXPECT_DAMAGED(decode_epoch_file(std::string_view("1\0002\n", 4)), "not a decimal number");
-  EXPECT_DAMAGED(decode_epoch_file(std::string_view("17\n\0", 4)), "not a decimal number");
-  EXPECT_DAMAGED(decode_epoch_file("9007199254740992\n"), "2^53");
-  EXPECT_DAMAGED(decode_epoch_file("18446744073709551615\n"), "2^53");
-  EXPECT_DAMAGED(decode_epoch_file(std::string(64, ' ') + "1"), "longer");
+  EXPECT_SIDE_FILE_DAMAGED(decode_epoch_file(std::string_view("1\0002\n", 4)), "not a decimal number");
+  EXPECT_SIDE_FILE_DAMAGED(decode_epoch_file(std::string_view("17\n\0", 4)), "not a decimal number");
+  EXPECT_SIDE_FILE_DAMAGED(decode_epoch_file("9007199254740992\n"), "2^53");
+  EXPECT_SIDE_FILE_DAMAGED(decode_epoch_file("18446744073709551615\n"), "2^53");
+  EXPECT_SIDE_FILE_DAMAGED(decode_epoch_file(std::string(64, ' ') + "1"), "longer");
 }
 
 // ---- the note in <id>.lock ----------------------------------------------------------------------------------------
@@ -81,21 +81,21 @@ TEST(SectionNote, IsDamagedWhenAnyByteOfItChangedOrIsMissing) {
 }
 
 TEST(SectionNote, IsDamagedWhenItIsNotOneNote) {
-  EXPECT_DAMAGED(decode_section_note(""), "empty");
-  EXPECT_DAMAGED(decode_section_note("   \n"), "begin");
-  EXPECT_DAMAGED(decode_section_note("tenure-note 1 \n"), "begin");
-  EXPECT_DAMAGED(decode_section_note("tenure-note 1 x\n"), "checksum");
-  EXPECT_DAMAGED(decode_section_note(noted("tenure-note 2 17 held")), "begin");
-  EXPECT_DAMAGED(decode_section_note("tenure-note 1 17 held 00000000\n"), "checksum");
-  EXPECT_DAMAGED(decode_section_note(noted("tenure-note 1 17 held", "")), "does not end");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note(""), "empty");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note("   \n"), "begin");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note("tenure-note 1 \n"), "begin");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note("tenure-note 1 x\n"), "checksum");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note(noted("tenure-note 2 17 held")), "begin");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note("tenure-note 1 17 held 00000000\n"), "checksum");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note(noted("tenure-note 1 17 held", "")), "does not end");
   const std::string whole = noted("tenure-note 1 17 held");
-  EXPECT_DAMAGED(decode_section_note(whole + whole), "checksum");
-  EXPECT_DAMAGED(decode_section_note(noted("tenure-note 1 17 lost")), "not an epoch and a state");
-  EXPECT_DAMAGED(decode_section_note(noted("tenure-note 1 17")), "not an epoch and a state");
-  EXPECT_DAMAGED(decode_section_note(noted("tenure-note 1 -1 held")), "not an epoch and a state");
-  EXPECT_DAMAGED(decode_section_note(noted("tenure-note 1 17  held")), "not an epoch and a state");
-  EXPECT_DAMAGED(decode_section_note(noted("tenure-note 1 9007199254740992 held")), "2^53");
-  EXPECT_DAMAGED(decode_section_note(std::string(5000, ' ')), "longer");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note(whole + whole), "checksum");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note(noted("tenure-note 1 17 lost")), "not an epoch and a state");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note(noted("tenure-note 1 17")), "not an epoch and a state");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note(noted("tenure-note 1 -1 held")), "not an epoch and a state");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note(noted("tenure-note 1 17  held")), "not an epoch and a state");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note(noted("tenure-note 1 9007199254740992 held")), "2^53");
+  EXPECT_SIDE_FILE_DAMAGED(decode_section_note(std::string(5000, ' ')), "longer");
 }
 
 // ---- <id>.seen ----------------------------------------------------------------------------------------------------
@@ -122,20 +122,20 @@ TEST(Sightings, AreDamagedWhenAnyIs) {
   const std::string one = R"({"observer": "o", "digest": "d", "first_seen_monotonic_ns": "5"})";
   const auto list = [](const std::string& entries) { return R"({"version": 1, "sightings": [)" + entries + "]}"; };
   ASSERT_TRUE(decode_sightings(list(one)));
-  EXPECT_DAMAGED(decode_sightings(""), "empty");
-  EXPECT_DAMAGED(decode_sightings(list("1")), "\"sightings[0]\" is not an object");
-  EXPECT_DAMAGED(decode_sightings(list(one + ", {}")), "\"sightings[1].observer\" is missing");
-  EXPECT_DAMAGED(decode_sightings(list(R"({"observer": "o", "digest": "d", "first_seen_monotonic_ns": 5})")),
-                 "not text");
-  EXPECT_DAMAGED(
+  EXPECT_SIDE_FILE_DAMAGED(decode_sightings(""), "empty");
+  EXPECT_SIDE_FILE_DAMAGED(decode_sightings(list("1")), "\"sightings[0]\" is not an object");
+  EXPECT_SIDE_FILE_DAMAGED(decode_sightings(list(one + ", {}")), "\"sightings[1].observer\" is missing");
+  EXPECT_SIDE_FILE_DAMAGED(decode_sightings(list(R"({"observer": "o", "digest": "d", "first_seen_monotonic_ns": 5})")),
+                           "not text");
+  EXPECT_SIDE_FILE_DAMAGED(
       decode_sightings(list(R"({"observer": "o", "digest": "d", "first_seen_monotonic_ns": "9223372036854775807"})")),
       "out of range");
-  EXPECT_DAMAGED(decode_sightings(R"({"version": 1, "sightings": {}})"), "not a list");
-  EXPECT_DAMAGED(decode_sightings(R"({"version": 1})"), "\"sightings\" is missing");
-  EXPECT_DAMAGED(decode_sightings(R"({"version": 2, "sightings": []})"), "newer program");
+  EXPECT_SIDE_FILE_DAMAGED(decode_sightings(R"({"version": 1, "sightings": {}})"), "not a list");
+  EXPECT_SIDE_FILE_DAMAGED(decode_sightings(R"({"version": 1})"), "\"sightings\" is missing");
+  EXPECT_SIDE_FILE_DAMAGED(decode_sightings(R"({"version": 2, "sightings": []})"), "newer program");
   std::string many = one;
   for (std::size_t i = 0; i < kMaxSightings; ++i) many += ", " + one;
-  EXPECT_DAMAGED(decode_sightings(list(many)), "too many");
+  EXPECT_SIDE_FILE_DAMAGED(decode_sightings(list(many)), "too many");
 }
 
 // ---- <id>.revoked.json --------------------------------------------------------------------------------------------
@@ -165,20 +165,20 @@ TEST(Revocation, IsDamagedByAnyFieldMissingOrOfAnotherType) {
        {"version", "epoch", "reason", "by_user", "by_host", "by_pid", "by_command", "forced", "at_ms", "was"}) {
     std::string without = text;
     without.replace(without.find("\"" + name + "\""), name.size() + 2, "\"other\"");
-    EXPECT_DAMAGED(decode_revocation(without), "\"" + name + "\" is missing");
+    EXPECT_SIDE_FILE_DAMAGED(decode_revocation(without), "\"" + name + "\" is missing");
     // No field is a list.
     std::string changed = text;
     const std::size_t at = changed.find(": ", changed.find("\"" + name + "\"")) + 2;
     const std::size_t end = changed.find('\n', at);
     changed.replace(at, end - at, name == "was" ? "[]" : "[],");
-    EXPECT_DAMAGED(decode_revocation(changed), "\"" + name + "\" is");
+    EXPECT_SIDE_FILE_DAMAGED(decode_revocation(changed), "\"" + name + "\" is");
   }
   std::string limit = text;
   limit.replace(limit.find("17"), 2, "9007199254740992");
-  EXPECT_DAMAGED(decode_revocation(limit), "\"epoch\" is out of range");
+  EXPECT_SIDE_FILE_DAMAGED(decode_revocation(limit), "\"epoch\" is out of range");
   std::string newer = text;
   newer.replace(newer.find("\"version\": 1"), 12, "\"version\": 2");
-  EXPECT_DAMAGED(decode_revocation(newer), "newer program");
+  EXPECT_SIDE_FILE_DAMAGED(decode_revocation(newer), "newer program");
 }
 
 }  // namespace
