@@ -155,6 +155,7 @@ Result<void> Store::write_grant(Section& section, const FileNames& names, const 
   if (auto synced = directory_->sync(); !synced) return synced;
   auto in_place = directory_->in_place();
   if (!in_place) return fail(in_place.error());
+    if (auto copied = raise_copy(section); !copied) return copied;
   if (*in_place) return {};
   return fail(Code::unreachable, directory_->path() + " was moved or removed while " + look.key.text() + " was claimed",
               "open the space again");

@@ -86,6 +86,14 @@ Result<void> Store::write_note(Section& section, SectionNote note, bool durable)
   return {};
 }
 
+// The counter is rewritten where it lies, and a loss of power may leave half of it: a number, and far too low. So its
+// copy must stand as high before; where only AgentMux counted, it does not.
+Result<void> Store::raise_copy(Section& section) {
+  if (section.counter.reading != Reading::value) return {};
+  if (section.note_epoch.reading == Reading::value && section.note_epoch.epoch >= section.counter.epoch) return {};
+  return write_note(section, {section.counter.epoch, SectionNote::State::free}, true);
+}
+
 Result<void> Store::write_counter(Section& section, const FileNames& names, Epoch epoch) {
   const std::string text = encode_epoch_file(epoch);
   if (section.counter.reading == Reading::value) {

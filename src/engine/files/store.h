@@ -83,6 +83,7 @@ class Store {
   Result<Section> glance_at_counters(const FileNames& names);
   Result<rules::EpochSource> read_counter(const FileNames& names, std::optional<env::FileContent>& file, Unread unread);
   Result<void> write_note(Section& section, SectionNote note, bool durable);
+  Result<void> raise_copy(Section& section);
   Result<void> write_counter(Section& section, const FileNames& names, Epoch epoch);
   Result<rules::NextEpoch> epoch_of_grant(const Section& section, const Look& look, bool keep) const;
 
