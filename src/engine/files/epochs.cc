@@ -119,11 +119,8 @@ Result<rules::NextEpoch> Store::epoch_of_grant(const Section& section, const Loo
   rules::EpochSources sources;
   sources.counter = section.counter;
   sources.note = section.note_epoch;
-  if (look.record && look.record->epoch != 0) {
-    sources.record = {Reading::value, Epoch(look.record->epoch)};
-  } else if (!look.damage.empty()) {
-    sources.record = {Reading::unreadable, Epoch{}};
-  }
+  // A damaged record is as good as none here: alone it never was where the highest epoch stands.
+  if (look.record && look.record->epoch != 0) sources.record = {Reading::value, Epoch(look.record->epoch)};
   sources.first_use = section.lock->created() && !look.record && look.damage.empty();
   sources.now = environment_.clock->wall();
   if (keep && look.record && look.record->epoch != 0) {
