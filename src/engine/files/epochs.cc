@@ -15,11 +15,11 @@ bool says_held(const Section& section) {
          section.counter.reading == Reading::value && section.counter.epoch == section.note.epoch;
 }
 
-// A read that failed says nothing about what lies there: want of descriptors and a bad moment of the disk pass, and
-// must not be taken for damage. Who repairs may take a disk that cannot be read for what it is.
+// A read that failed says nothing about what lies there: want of descriptors, of rights and a bad moment of the disk
+// pass, and must not be taken for damage. Who repairs may take what cannot be read for what it is.
 bool means_damage(Code code, Unread unread) {
-  if (code == Code::input_output) return unread == Unread::is_damage;
-  return code == Code::damaged || code == Code::not_permitted;
+  if (code == Code::input_output || code == Code::not_permitted) return unread == Unread::is_damage;
+  return code == Code::damaged;
 }
 
 }  // namespace

@@ -64,6 +64,8 @@ Result<Observation> Store::holder(const Key& key) {
   if (!look) return fail(look.error());
   if (look->record) return viewer_.observe(*look);
   const auto glance = glance_at_counters(names);
+  // Who may see the records alone is shown them.
+  if (!glance && glance.error().code == Code::not_permitted) return viewer_.observe(*look);
   if (!glance) return fail(glance.error());
   if (look->damage.empty()) look = look_inside(*glance, key, names);
   if (!look) return fail(look.error());
@@ -71,6 +73,19 @@ Result<Observation> Store::holder(const Key& key) {
   if (glance->counter.reading == rules::EpochSource::Reading::value) seen.epoch = glance->counter.epoch;
   return seen;
 }
+
+namespace {
+
+Observation unseen(const Key& key, const std::string& why, const std::string& note) {
+  Observation seen(key);
+  seen.state = State::damaged;
+  seen.verdict = {Liveness::unknown, "the record cannot be read"};
+  seen.why = why;
+  seen.note = note;
+  return seen;
+}
+
+}  // namespace
 
 Result<std::vector<Observation>> Store::list(const std::string& prefix) {
   auto names = directory_->list(limits::kNamesInFolder);
@@ -84,16 +99,14 @@ Result<std::vector<Observation>> Store::list(const std::string& prefix) {
     if (!key) {
       auto shown = Key::parse(*stem);
       if (!shown || !shown->text().starts_with(prefix)) continue;
-      Observation seen(*shown);
-      seen.state = State::damaged;
-      seen.verdict = {Liveness::unknown, "the record cannot be read"};
-      seen.why = "its key cannot be read";
-      seen.note = directory_->path() + "/" + name;
-      found.push_back(std::move(seen));
+      found.push_back(unseen(*shown, "its key cannot be read", directory_->path() + "/" + name));
       continue;
     }
     if (!key->text().starts_with(prefix)) continue;
     auto seen = holder(*key);
+    // One that is closed to us hides no other.
+    if (!seen && seen.error().code == Code::not_permitted)
+      seen = unseen(*key, "it may not be read", seen.error().message);
     if (!seen) return fail(seen.error());
     if (seen->state != State::free) found.push_back(std::move(*seen));
   }
