@@ -85,6 +85,14 @@ Result<std::shared_ptr<env::LifeLock>> Store::take_life(const FileNames& names, 
   return std::shared_ptr<env::LifeLock>(std::move(*life));
 }
 
+// A file of life that was put under the name for a claim which failed: from now on it speaks for the former one, whose
+// own file nobody can find any more.
+void Store::adopt_life(const Key& key, std::shared_ptr<env::LifeLock> life) {
+  std::lock_guard lock(mutex_);
+  const auto found = held_.find(key);
+  if (found != held_.end()) found->second.life = std::move(life);
+}
+
 LeaseRecord Store::record_of(const ClaimRequest& request, const ClaimId& claim, Epoch epoch, const env::LifeLock& life,
                              BootTime before) const {
   const Standpoint& self = environment_.processes->self();
@@ -128,7 +136,9 @@ Result<Grant> Store::grant(Section& section, const FileNames& names, const Claim
   const BootTime before = environment_.clock->boottime();
   LeaseRecord record = record_of(request, claim, epoch->epoch, **life, before);
   if (auto written = write_grant(section, names, record, look); !written) {
-    return fail(undo(names, claim, written.error()));
+    Error error = undo(names, claim, look, reclaim, written.error());
+    if (reclaim) adopt_life(request.key, std::move(*life));
+    return fail(std::move(error));
   }
   Grant grant{request.key, claim, epoch->epoch, reclaim, std::nullopt, std::nullopt, (*life)->descriptor(), {}};
   if (!reclaim && look.occupant.kind != rules::Occupant::Kind::nobody) {
@@ -170,17 +180,18 @@ Result<void> Store::put_record(const FileNames& names, const std::string& bytes,
   return replaced;
 }
 
-// After a write that failed: nothing of the claim may stay behind. Where that cannot be made sure of, nobody knows the
-// outcome.
-Error Store::undo(const FileNames& names, const ClaimId& claim, Error error) {
+// After a write that failed: nothing of the claim may stay behind, and who claimed again what it has keeps what it had.
+// Where that cannot be made sure of, nobody knows the outcome.
+Error Store::undo(const FileNames& names, const ClaimId& claim, const Look& look, bool reclaim, Error error) {
   auto content = directory_->read(names.record, kMaxRecordBytes);
-  if (content && !*content) return error;
-  if (content) {
+  if (content && !*content && !reclaim) return error;
+  if (content && *content) {
     auto record = decode_lease_record((*content)->bytes);
     if (record && ClaimId::parse(record->claim_id) != claim) return error;
-    if (record && directory_->remove(names.record)) return error;
+    if (record && !reclaim && directory_->remove(names.record)) return error;
   }
   Error unknown{Code::unknown_outcome,
+  if (reclaim && directory_->replace(names.record, names.temporary, look.content->bytes, false)) return error;
                 "the claim failed (" + error.message +
                     ") and its record could not be taken back: " + directory_->path() + "/" + names.record,
                 "look with tenure who; the record ends with this process", nullptr};

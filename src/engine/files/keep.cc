@@ -96,6 +96,7 @@ Result<Renewal> Store::sign(const ClaimRef& claim, Extend extend) {
   LeaseRecord record = answer == Answer::restore ? kept->record : *now->look.record;
   const BootTime before = environment_.clock->boottime();
   if (!record.extra) return fail(Code::damaged, "the record of " + claim.key.text() + " lacks our part of it");
+  if (kept) record.extra->life = kept->life->identity();
   record.renewed_at_ms = environment_.clock->wall().milliseconds();
   record.extra->renewed_monotonic = environment_.clock->monotonic();
   record.extra->renewed_boot = before;

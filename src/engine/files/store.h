@@ -90,11 +90,12 @@ class Store {
   Result<Grant> grant(Section& section, const FileNames& names, const ClaimRequest& request, const Look& look,
                       const rules::ClaimVerdict& verdict, const ClaimId& claim);
   Result<std::shared_ptr<env::LifeLock>> take_life(const FileNames& names, const ClaimRequest& request, bool reclaim);
+  void adopt_life(const Key& key, std::shared_ptr<env::LifeLock> life);
   LeaseRecord record_of(const ClaimRequest& request, const ClaimId& claim, Epoch epoch, const env::LifeLock& life,
                         BootTime before) const;
   Result<void> write_grant(Section& section, const FileNames& names, const LeaseRecord& record, const Look& look);
   Result<void> put_record(const FileNames& names, const std::string& bytes, const Look& look);
-  Error undo(const FileNames& names, const ClaimId& claim, Error error);
+  Error undo(const FileNames& names, const ClaimId& claim, const Look& look, bool reclaim, Error error);
   Result<void> put_aside(const FileNames& names, const std::string& name);
   std::unexpected<Error> refused(const Look& look, const rules::ClaimVerdict& verdict) const;
 
