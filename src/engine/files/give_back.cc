@@ -108,6 +108,10 @@ Result<Revoked> Store::revoke(const RevokeRequest& request) {
   auto look = look_inside(*section, request.key, names);
   if (!look) return fail(look.error());
   Revoked revoked{viewer_.observe(*look), {}};
+  // Of what cannot be read the counter tells the epoch, as it does in every look.
+  if (!look->record && section->counter.reading == rules::EpochSource::Reading::value) {
+    revoked.was.epoch = section->counter.epoch;
+  }
   const auto next = epoch_of_grant(*section, *look, false);
   const bool stuck = !next && next.error().code == Code::epoch_unreadable;
   const bool nobody = look->occupant.kind == rules::Occupant::Kind::nobody;
