@@ -140,6 +140,7 @@ Result<Grant> Store::grant(Section& section, const FileNames& names, const Claim
     if (reclaim) adopt_life(request.key, std::move(*life));
     return fail(std::move(error));
   }
+  viewer_.forget(look, names);
   Grant grant{request.key, claim, epoch->epoch, reclaim, std::nullopt, std::nullopt, (*life)->descriptor(), {}};
   if (!reclaim && look.occupant.kind != rules::Occupant::Kind::nobody) {
     grant.displaced = viewer_.observe(look);

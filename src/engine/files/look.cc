@@ -219,9 +219,16 @@ bool Viewer::remember(const Look& look, const FileNames& names) {
 }
 
 void Viewer::keep(const Look& look, const FileNames& names) {
-  if (look.occupant.silence.basis == rules::Age::Basis::observed) sightings_.keep(names, look.silence_digest);
-  if (look.occupant.since_extension.basis == rules::Age::Basis::observed) {
-    sightings_.keep(names, look.extension_digest);
+  std::vector<std::string> watched;
+  if (look.occupant.silence.basis == rules::Age::Basis::observed) watched.push_back(look.silence_digest);
+  if (look.occupant.since_extension.basis == rules::Age::Basis::observed) watched.push_back(look.extension_digest);
+  sightings_.keep(names, watched);
+}
+
+void Viewer::forget(const Look& look, const FileNames& names) {
+  const rules::Occupant& occupant = look.occupant;
+  for (const rules::Age& age : {occupant.silence, occupant.since_extension}) {
+    if (age.basis == rules::Age::Basis::observed) return sightings_.forget(names);
   }
 }
 

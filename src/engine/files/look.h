@@ -48,6 +48,8 @@ class Viewer {
   // is not kept beside the lease yet.
   bool remember(const Look& look, const FileNames& names);
   void keep(const Look& look, const FileNames& names);
+  // The key was granted: what was watched before is no measure for whatever comes to lie there.
+  void forget(const Look& look, const FileNames& names);
 
  private:
   Result<void> read_record(Look& look, const FileNames& names);

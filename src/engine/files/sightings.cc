@@ -59,22 +59,31 @@ bool Sightings::remember(const FileNames& names, const std::string& digest) {
   return !before;
 }
 
-void Sightings::keep(const FileNames& names, const std::string& digest) {
-  MonotonicTime first;
+void Sightings::keep(const FileNames& names, const std::vector<std::string>& digests) {
+  auto all = read_kept(directory_, names.seen);
+  std::erase_if(all, [&](const Sighting& each) { return each.observer == observer_; });
   {
     std::lock_guard lock(mutex_);
-    const auto found = seen_.find(names.stem + "/" + digest);
-    if (found == seen_.end()) return;
-    first = found->second.first;
+    for (const std::string& digest : digests) {
+      const auto found = seen_.find(names.stem + "/" + digest);
+      if (found != seen_.end()) all.push_back({observer_, digest, found->second.first});
+    }
   }
-  auto all = read_kept(directory_, names.seen);
-  std::erase_if(all, [&](const Sighting& each) { return each.observer == observer_ && each.digest == digest; });
-  all.push_back({observer_, digest, first});
   if (all.size() > kMaxSightings) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(kMaxSightings));
   if (!directory_.replace(names.seen, names.temporary, encode(all), false)) return;
   std::lock_guard lock(mutex_);
-  const auto found = seen_.find(names.stem + "/" + digest);
-  if (found != seen_.end()) found->second.kept = true;
+  for (const std::string& digest : digests) {
+    const auto found = seen_.find(names.stem + "/" + digest);
+    if (found != seen_.end()) found->second.kept = true;
+  }
+}
+
+void Sightings::forget(const FileNames& names) {
+  {
+    std::lock_guard lock(mutex_);
+    std::erase_if(seen_, [&](const auto& each) { return each.first.starts_with(names.stem + "/"); });
+  }
+  (void)directory_.remove(names.seen);
 }
 
 }  // namespace tenure::files

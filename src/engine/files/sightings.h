@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "env/directory.h"
 #include "env/environment.h"
@@ -25,8 +26,12 @@ class Sightings {
   std::optional<MonotonicTime> first_seen(const FileNames& names, const std::string& digest);
   // Remembers that it was seen now (if it never was). True when it is not kept beside the lease yet.
   bool remember(const FileNames& names, const std::string& digest);
-  // Keeps it beside the lease. Only inside the section of the key. Best effort: a full disk leaves it in memory.
-  void keep(const FileNames& names, const std::string& digest);
+  // Keeps what is watched now beside the lease, in place of all that this kernel watched before: what has changed since
+  // would only crowd out what others watch. Only inside the section of the key. Best effort: a full disk leaves it in
+  // memory.
+  void keep(const FileNames& names, const std::vector<std::string>& digests);
+  // What was watched is over. Only inside the section of the key.
+  void forget(const FileNames& names);
 
  private:
   std::optional<MonotonicTime> kept(const FileNames& names, const std::string& digest);
