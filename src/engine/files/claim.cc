@@ -155,6 +155,7 @@ Result<Grant> Store::grant(Section& section, const FileNames& names, const Claim
 Result<void> Store::write_grant(Section& section, const FileNames& names, const LeaseRecord& record, const Look& look) {
   const Epoch epoch(record.epoch);
   if (section.counter.reading != rules::EpochSource::Reading::value || section.counter.epoch < epoch) {
+    if (auto copied = raise_copy(section); !copied) return copied;
     if (auto counted = write_counter(section, names, epoch); !counted) return counted;
   }
   if (!look.damage.empty() && !look.missing) {
@@ -166,7 +167,6 @@ Result<void> Store::write_grant(Section& section, const FileNames& names, const 
   if (auto synced = directory_->sync(); !synced) return synced;
   auto in_place = directory_->in_place();
   if (!in_place) return fail(in_place.error());
-    if (auto copied = raise_copy(section); !copied) return copied;
   if (*in_place) return {};
   return fail(Code::unreachable, directory_->path() + " was moved or removed while " + look.key.text() + " was claimed",
               "open the space again");
@@ -191,8 +191,8 @@ Error Store::undo(const FileNames& names, const ClaimId& claim, const Look& look
     if (record && ClaimId::parse(record->claim_id) != claim) return error;
     if (record && !reclaim && directory_->remove(names.record)) return error;
   }
-  Error unknown{Code::unknown_outcome,
   if (reclaim && directory_->replace(names.record, names.temporary, look.content->bytes, false)) return error;
+  Error unknown{Code::unknown_outcome,
                 "the claim failed (" + error.message +
                     ") and its record could not be taken back: " + directory_->path() + "/" + names.record,
                 "look with tenure who; the record ends with this process", nullptr};
