@@ -5,6 +5,7 @@
 #include "engine/files/files_engine.h"
 #include "engine/memory/memory_engine.h"
 #include "lease/over.h"
+#include "os/linux/open_folder.h"
 #include "os/linux/real_directory.h"
 #include "os/linux/user_home.h"
 #include "tenure/space.h"
@@ -29,6 +30,18 @@ Result<void> settle_default(const SpaceUrl& url) {
               "set TENURE_HOME to a folder of your own");
 }
 
+// Who may write to the folder above can put another `leases` in its place: it is held to the same rules, and so is the
+// state folder above the spaces in it.
+Result<void> check_above(const SpaceUrl& url, bool create, const os::FolderChecks& checks) {
+  const std::string state = compose::state_folder().path;
+  if (url.folder.starts_with(state + "/")) {
+    if (auto opened = os::open_folder(state, create, checks); !opened) return fail(opened.error());
+  }
+  auto opened = os::open_folder(url.folder, create, checks);
+  if (!opened) return fail(opened.error());
+  return {};
+}
+
 Result<Space> open_files_space(SpaceUrl url, Space::OpenOptions options) {
   // Handles carry the URL, and another process need not share our working directory.
   if (url.folder.front() != '/') url.folder = os::working_directory() + "/" + url.folder;
@@ -36,6 +49,9 @@ Result<Space> open_files_space(SpaceUrl url, Space::OpenOptions options) {
     if (auto settled = settle_default(url); !settled) return fail(settled.error());
   }
   const os::FolderChecks checks{url.group_ok, url.any_owner, options.observe_only};
+  if (!options.observe_only) {
+    if (auto checked = check_above(url, options.create, checks); !checked) return fail(checked.error());
+  }
   auto directory = os::RealDirectory::open(url.folder + "/leases", options.create, checks);
   if (!directory) return fail(directory.error());
   const FilesOptions files{url.expiry, (*directory)->file_system().is_remote};

@@ -33,7 +33,7 @@ CurrentVerdict judge_other_record(const CurrentFacts& facts, Epoch epoch) {
   const Epoch now = facts.record_epoch;
   if (now.none()) return {Answer::lost, "it is held by somebody whose record carries no epoch", Duration{0}};
   if (now == epoch) {
-    return {Answer::lost, "its own process and part claimed it again, under the same epoch " + now.text(), Duration{0}};
+    return {Answer::lost, "another claim has it, under the same epoch " + now.text(), Duration{0}};
   }
   return {Answer::lost, "it is held by another claim under epoch " + now.text(), Duration{0}};
 }

@@ -178,7 +178,7 @@ class Loss(Case):
         self.assertEqual(run.wait(), 76, run.err)
         self.assertEqual(content(term), "term\n")
         self.assertIn("lost k", run.err)
-        self.assertIn("maintenance at noon", run.err)
+        self.assertIn("maintenance at noon", " ".join(run.err.split()))
         self.assertEqual(json.loads(content(self.path("status"))),
                          {"by": "tenure", "exit_code": 76, "code": "lost", "command_exit_code": 4})
 

@@ -28,7 +28,7 @@ std::unexpected<Error> Store::refused(const Look& look, const rules::ClaimVerdic
   Error error{part ? Code::held_by_part : Code::held, "", "", nullptr};
   if (seen.state == State::damaged) {
     error.message = look.key.text() + " counts as held: " + verdict.why;
-    error.remedy = "to clear it at once: tenure revoke --force --reason TEXT " + look.key.text();
+    error.remedy = "wait, or take it away by force and with a reason";
   } else {
     error.message = look.key.text() + " is held by " + look.occupant.owner + ": " + verdict.why;
     error.remedy = "wait for it, or ask its holder";
@@ -135,8 +135,9 @@ Result<Grant> Store::grant(Section& section, const FileNames& names, const Claim
   // Validity counts from before the grant is written.
   const BootTime before = environment_.clock->boottime();
   LeaseRecord record = record_of(request, claim, epoch->epoch, **life, before);
-  if (auto written = write_grant(section, names, record, look); !written) {
-    Error error = undo(names, claim, look, reclaim, written.error());
+  bool record_touched = false;
+  if (auto written = write_grant(section, names, record, look, record_touched); !written) {
+    Error error = record_touched ? undo(names, claim, look, reclaim, written.error()) : written.error();
     if (reclaim) adopt_life(request.key, std::move(*life));
     return fail(std::move(error));
   }
@@ -152,7 +153,8 @@ Result<Grant> Store::grant(Section& section, const FileNames& names, const Claim
   return grant;
 }
 
-Result<void> Store::write_grant(Section& section, const FileNames& names, const LeaseRecord& record, const Look& look) {
+Result<void> Store::write_grant(Section& section, const FileNames& names, const LeaseRecord& record, const Look& look,
+                                bool& record_touched) {
   const Epoch epoch(record.epoch);
   if (section.counter.reading != rules::EpochSource::Reading::value || section.counter.epoch < epoch) {
     if (auto copied = raise_copy(section); !copied) return copied;
@@ -161,6 +163,7 @@ Result<void> Store::write_grant(Section& section, const FileNames& names, const 
   if (!look.damage.empty() && !look.missing) {
     if (auto aside = put_aside(names, names.record); !aside) return aside;
   }
+  record_touched = true;
   if (auto put = put_record(names, encode(record), look); !put) return put;
   // After the record: who looks without the lock never meets a note that says "held" and no record.
   if (auto noted = write_note(section, {epoch, SectionNote::State::held}, true); !noted) return noted;
@@ -185,6 +188,8 @@ Result<void> Store::put_record(const FileNames& names, const std::string& bytes,
 // Where that cannot be made sure of, nobody knows the outcome.
 Error Store::undo(const FileNames& names, const ClaimId& claim, const Look& look, bool reclaim, Error error) {
   auto content = directory_->read(names.record, kMaxRecordBytes);
+  // Without a descriptor not even the temporary file can have been made.
+  if (!content && content.error().code == Code::no_descriptors && error.code == Code::no_descriptors) return error;
   if (content && !*content && !reclaim) return error;
   if (content && *content) {
     auto record = decode_lease_record((*content)->bytes);

@@ -136,8 +136,11 @@ Result<rules::NextEpoch> Store::epoch_of_grant(const Section& section, const Loo
     error.message = look.key.text() + " in " + directory_->path() + ": " + error.message;
     if (error.code == Code::epoch_unreadable) {
       error.remedy = "look at " + directory_->path() + "/" + file_names(look.key).epoch +
-                     "; to go on above every epoch that time allows: tenure revoke --force --reason TEXT " +
-                     look.key.text();
+                     "; a revocation by force goes on above every epoch that time allows";
+    } else if (error.code == Code::epoch_exhausted) {
+      error.remedy = "if " + directory_->path() + "/" + file_names(look.key).epoch +
+                     " was changed by hand, put the true number back, there and nowhere else, and remove " +
+                     file_names(look.key).lock + " beside it; otherwise use another key";
     }
     return fail(error);
   }

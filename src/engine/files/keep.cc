@@ -80,6 +80,7 @@ Result<void> Store::rewrite(const FileNames& names, const LeaseRecord& record, c
 
 Result<Renewal> Store::sign(const ClaimRef& claim, Extend extend) {
   if (auto own = check_process(); !own) return fail(own.error());
+  if (auto place = check_place(claim); !place) return fail(place.error());
   const FileNames names = file_names(claim.key);
   auto section = enter(names, limits::kSectionWait, nullptr);
   if (!section) return fail(section.error());
@@ -125,6 +126,7 @@ Result<Renewal> Store::renew(const ClaimRef& claim) {
 
 Result<Standing> Store::verify(const ClaimRef& claim) {
   if (auto own = check_process(); !own) return fail(own.error());
+  if (auto place = check_place(claim); !place) return fail(place.error());
   const FileNames names = file_names(claim.key);
   auto now = current(claim, names, nullptr);
   if (!now) return fail(now.error());

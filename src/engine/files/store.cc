@@ -5,6 +5,13 @@
 #include "base/limits.h"
 
 namespace tenure::files {
+namespace {
+
+// How long the folder may be away from its path before its leases are lost: a purge that finds holders puts it back at
+// once.
+constexpr Duration kAwayGrace = std::chrono::seconds(2);
+
+}  // namespace
 
 Store::Store(std::shared_ptr<env::Directory> directory, env::Environment environment, FilesOptions options,
              Traits traits)
@@ -18,6 +25,26 @@ Result<void> Store::check_process() const {
   if (!environment_.processes->forked()) return {};
   return fail(Code::wrong_process, "this space was opened before a fork, by the parent process",
               "open the space in this process");
+}
+
+Result<void> Store::check_place(const ClaimRef& claim) {
+  auto in_place = directory_->in_place();
+  if (!in_place) return fail(in_place.error());
+  {
+    std::lock_guard lock(mutex_);
+    if (*in_place) {
+      away_since_.reset();
+      return {};
+    }
+    const MonotonicTime now = environment_.clock->monotonic();
+    if (!away_since_) away_since_ = now;
+    if (now - *away_since_ < kAwayGrace) {
+      return fail(Code::unreachable, directory_->path() + " does not lead to the folder of this lease at the moment");
+    }
+  }
+  drop_held(claim);
+  return fail(Code::lost, claim.key.text() + " is lost: its folder " + directory_->path() + " was moved or replaced",
+              "put the folder back, or open the space where it lies now");
 }
 
 std::optional<Held> Store::held(const ClaimRef& claim) {

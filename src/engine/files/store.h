@@ -66,6 +66,9 @@ class Store {
 
   // Code::wrong_process in a forked child.
   Result<void> check_process() const;
+  // Code::lost when the folder was moved or replaced: nobody who opens its path sees our leases any more.
+  // Code::unreachable while that may be a passing state, as when a purge looks for holders.
+  Result<void> check_place(const ClaimRef& claim);
 
  private:
   struct Current {
@@ -93,7 +96,8 @@ class Store {
   void adopt_life(const Key& key, std::shared_ptr<env::LifeLock> life);
   LeaseRecord record_of(const ClaimRequest& request, const ClaimId& claim, Epoch epoch, const env::LifeLock& life,
                         BootTime before) const;
-  Result<void> write_grant(Section& section, const FileNames& names, const LeaseRecord& record, const Look& look);
+  Result<void> write_grant(Section& section, const FileNames& names, const LeaseRecord& record, const Look& look,
+                           bool& record_touched);
   Result<void> put_record(const FileNames& names, const std::string& bytes, const Look& look);
   Error undo(const FileNames& names, const ClaimId& claim, const Look& look, bool reclaim, Error error);
   Result<void> put_aside(const FileNames& names, const std::string& name);
@@ -123,6 +127,7 @@ class Store {
   Viewer viewer_;
   std::mutex mutex_;
   std::map<Key, Held> held_;
+  std::optional<MonotonicTime> away_since_;
 };
 
 }  // namespace tenure::files

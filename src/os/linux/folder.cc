@@ -61,7 +61,7 @@ Result<std::optional<OpenFile>> open_once(const Folder& folder, const std::strin
 
 std::unexpected<Error> odd(const Folder& folder, const std::string& name, const std::string& what) {
   return fail(Code::damaged, shown(folder, name) + " " + what,
-              "look at it, then move it away: mv '" + shown(folder, name) + "' somewhere else");
+              "look at it, then move it away: mv '" + shown(folder, name) + "' '" + shown(folder, name) + ".aside'");
 }
 
 Result<void> check_name(const std::string& name) {

@@ -67,7 +67,9 @@ std::unexpected<Error> explain_open(int error, const std::string& path) {
     return fail(Code::unreachable, "there is no folder " + name, "make it: mkdir -m 700 -p '" + name + "'");
   }
   if (error == ENOTDIR) return fail(Code::unreachable, name + " is not a folder");
-  return system_failure(error, "open the folder", path);
+  auto failure = system_failure(error, "open the folder", path);
+  if (error == EACCES) failure.error().remedy = "see who owns it and the folders above it: namei -l '" + name + "'";
+  return failure;
 }
 
 // A link in the last place is followed only if nobody else could turn it: it is ours, or root's.
