@@ -50,7 +50,7 @@ class Deaths : public ::testing::TestWithParam<Named> {
 };
 INSTANTIATE_TEST_SUITE_P(at_each_call, Deaths, ::testing::ValuesIn(all()), name_of);
 
-TEST_P(Deaths, before_and_after_every_call_leave_a_key_that_can_be_had) {
+TEST_P(Deaths, D1_before_and_after_every_call_leave_a_key_that_can_be_had) {
   const std::size_t calls = calls_of(scenario);
   ASSERT_GT(calls, 0U);
   for (const Fault::Kind how : {Fault::Kind::die_before, Fault::Kind::die_after}) {
@@ -66,7 +66,7 @@ TEST_P(Deaths, before_and_after_every_call_leave_a_key_that_can_be_had) {
   }
 }
 
-TEST_P(Deaths, a_loss_of_power_after_every_call_gives_no_number_twice) {
+TEST_P(Deaths, D5_a_loss_of_power_after_every_call_gives_no_number_twice) {
   const std::size_t calls = calls_of(scenario);
   std::vector<fakes::PowerLoss> ways;
   for (const bool names_survive : {false, true}) {
@@ -85,7 +85,7 @@ TEST_P(Deaths, a_loss_of_power_after_every_call_gives_no_number_twice) {
 }
 
 // A second loss while the first is being recovered from.
-TEST_P(Deaths, a_loss_of_power_after_the_recovery_from_one_gives_no_number_twice) {
+TEST_P(Deaths, D5_a_loss_of_power_after_the_recovery_from_one_gives_no_number_twice) {
   const std::size_t calls = calls_of(scenario);
   for (std::size_t nth = 1; nth <= calls + 1; ++nth) {
     SCOPED_TRACE("after call " + std::to_string(nth));

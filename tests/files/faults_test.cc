@@ -125,7 +125,7 @@ class FullDisk : public ::testing::Test {
   Stage stage;
 };
 
-TEST_F(FullDisk, RenewalAndReleaseWork) {
+TEST_F(FullDisk, D3_RenewalAndReleaseWork) {
   ClaimRequest wanted = request(kKey, "actor");
   wanted.terms.ttl = 1h;
   const Grant grant = stage.claim(stage.actor, "actor", wanted);

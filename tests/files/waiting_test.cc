@@ -69,7 +69,7 @@ Grant hold(FilesClient& client, std::optional<Duration> ttl = std::nullopt) {
 }
 
 // In none of these does the fake clock move: so it was the event that woke, and no look at the end of a nap.
-TEST(FilesWaiting, WakesByRelease) {
+TEST(FilesWaiting, L10_WakesByRelease) {
   FilesWorld world;
   auto holder = world.client();
   const Grant grant = hold(holder);
@@ -192,7 +192,7 @@ TEST(FilesWaiting, TheDeadlineIsExactByTheClock) {
   EXPECT_EQ(ended.error().holder->holder->owner, "holder");
 }
 
-TEST(FilesWaiting, AStepOfTheWallClockMovesNoDeadline) {
+TEST(FilesWaiting, L13_AStepOfTheWallClockMovesNoDeadline) {
   FilesWorld world;
   auto holder = world.client();
   hold(holder);
@@ -244,7 +244,9 @@ TEST(FilesWatchedHolder, OneThatKeepsRenewingIsNeverDisplaced) {
     EXPECT_EQ(process.engine->try_claim(request("k", "short")).error().code, Code::held) << second;
     world.world->kill(process.number);
     world.clock->advance(1s);
-    if (second % 5 == 4) ASSERT_TRUE(far.engine->beat(ref(grant)));
+    if (second % 5 == 4) {
+      ASSERT_TRUE(far.engine->beat(ref(grant)));
+    }
   }
   EXPECT_TRUE(far.engine->verify(ref(grant)));
 }
