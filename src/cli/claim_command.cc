@@ -1,4 +1,5 @@
 // claim: for scripts. Starts the keeper, waits for its word, hands the handle over.
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ Result<KeeperPlan> plan_of(const Arguments& arguments) {
     return fail(Code::usage,
                 "a claim needs to know how long to last: --pid PID, --ttl DURATION or --for session; this command "
                 "itself ends at once",
-                "handle=$(tenure claim --pid $$ -- " + shell_word(key->text()) + ")");
+                "handle=$(tenure claim" + space_option(arguments) + " --pid $$ -- " + shell_word(key->text()) + ")");
   }
   auto options = claim_options(arguments, Duration{0});
   if (!options) return fail(options.error());
@@ -126,9 +127,20 @@ Result<std::optional<NewFile>> handle_file_of(const Arguments& arguments) {
   return std::optional<NewFile>(std::move(*file));
 }
 
+// A standard stream that the caller closed would be the next descriptor that is opened, and be taken for the stream.
+Result<void> fill_streams() {
+  for (int stream = 0; stream < 3; ++stream) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    // The lowest free number is this one.
+    if (::open("/dev/null", O_RDWR) < 0) return fail(system_error(errno, "cannot open /dev/null"));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<int> claim_command(const Arguments& arguments) {
+  if (auto filled = fill_streams(); !filled) return fail(filled.error());
   auto plan = plan_of(arguments);
   if (!plan) return fail(plan.error());
   auto file = handle_file_of(arguments);

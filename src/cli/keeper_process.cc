@@ -10,6 +10,7 @@
 
 #include "cli/claiming.h"
 #include "cli/error_view.h"
+#include "cli/lingering.h"
 #include "cli/observation_view.h"
 #include "cli/opening.h"
 #include "cli/sentinel.h"
@@ -18,29 +19,50 @@
 namespace tenure::cli {
 namespace {
 
-// Where the owner's end is not told, and after a verification whose answer was "cannot say".
+// Where the owner's end is not told.
 constexpr Duration kLookAgain = std::chrono::seconds(1);
 // The last descriptors that survive: three streams, the line, the owner's pidfd.
 constexpr int kLine = 3;
 constexpr int kOwner = 4;
 
-// Leaves the world of whoever started us; the two descriptors move to fixed places and all others are closed.
-void withdraw(KeeperPlan& plan, KeeperLine& line) {
+// A copy out of the way of the fixed places.
+Result<Descriptor> aside(int descriptor) {
+  const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kOwner + 1);
+  if (copy >= 0) return Descriptor(copy);
+  // A limit below the place that was asked for has an error of its own.
+  return fail(system_error(errno == EINVAL ? EMFILE : errno, "cannot make room among the keeper's descriptors"));
+}
+
+Result<Descriptor> moved_to(int place, int from) {
+  if (::dup3(from, place, O_CLOEXEC) >= 0) return Descriptor(place);
+  return fail(system_error(errno == EBADF ? EMFILE : errno, "cannot put a descriptor of the keeper in its place"));
+}
+
+// Leaves the world of whoever started us; the two descriptors move to fixed places and all others are closed. The line
+// is usable at every step, so that a failure can be told.
+Result<void> withdraw(KeeperPlan& plan, KeeperLine& line) {
   ::setsid();
-  // Out of the way of the fixed places first.
-  Descriptor line_copy(::fcntl(line.descriptor(), F_DUPFD_CLOEXEC, 16));
   const bool has_owner = plan.owner && plan.owner->death.open();
-  Descriptor owner_copy(has_owner ? ::fcntl(plan.owner->death.get(), F_DUPFD_CLOEXEC, 16) : -1);
-  if (plan.owner) plan.owner->death.reset();
-  ::dup3(line_copy.get(), kLine, O_CLOEXEC);
-  if (has_owner) ::dup3(owner_copy.get(), kOwner, O_CLOEXEC);
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (int stream = 0; stream < 3; ++stream) ::dup2(null, stream);
-  line_copy.release();
-  owner_copy.release();
+  auto line_copy = aside(line.descriptor());
+  if (!line_copy) return fail(line_copy.error());
+  line = KeeperLine(std::move(*line_copy));
+  if (has_owner) {
+    auto owner_copy = aside(plan.owner->death.get());
+    if (!owner_copy) return fail(owner_copy.error());
+    plan.owner->death = std::move(*owner_copy);
+    auto owner = moved_to(kOwner, plan.owner->death.get());
+    if (!owner) return fail(owner.error());
+    plan.owner->death = std::move(*owner);
+  }
+  auto fixed = moved_to(kLine, line.descriptor());
+  if (!fixed) return fail(fixed.error());
+  line = KeeperLine(std::move(*fixed));
+  Descriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null.open()) return fail(system_error(errno, "cannot open /dev/null"));
+  for (int stream = 0; stream < 3; ++stream) ::dup2(null.get(), stream);
+  null.reset();
   ::close_range(has_owner ? kOwner + 1 : kOwner, ~0U, 0);
-  line = KeeperLine(Descriptor(kLine));
-  if (has_owner) plan.owner->death = Descriptor(kOwner);
+  return {};
 }
 
 class Keeping {
@@ -48,6 +70,7 @@ class Keeping {
   Keeping(KeeperPlan plan, KeeperLine line) : plan_(std::move(plan)), line_(std::move(line)) {}
 
   int run() {
+    if (auto withdrawn = withdraw(plan_, line_); !withdrawn) return refuse(withdrawn.error());
     auto gate = SignalGate::close_gate();
     if (!gate) return refuse(gate.error());
     // Opened before the folder is left: the URL may be relative to it.
@@ -57,7 +80,7 @@ class Keeping {
     auto lease = claim(*space, *gate);
     if (!lease) return refuse(lease.error(), space->url());
     if (!hand_over(*lease, *space)) return give_back(*lease);
-    hold(*lease, *gate);
+    hold(*lease, *space, *gate);
     return give_back(*lease);
   }
 
@@ -111,38 +134,29 @@ class Keeping {
     return boost::json::serialize(out);
   }
 
-  // Until it is over: the owner ended, the lease was lost or given back, the TTL ran out, a signal came.
-  void hold(Lease& lease, const SignalGate& gate) {
+  // Until it is over: the owner ended, the lease was lost or given back, a signal came, or the TTL ran out and nobody
+  // renewed or took it while we lingered.
+  void hold(Lease& lease, const Space& space, const SignalGate& gate) {
+    Lingering lingering(lease, space, plan_.options.terms.ttl);
     while (true) {
       std::array<::pollfd, 3> polled = {
           {{death(), POLLIN, 0}, {lease.lost_fd(), POLLIN, 0}, {gate.descriptor(), POLLIN, 0}}};
-      const int ready = ::poll(polled.data(), polled.size(), timeout(lease));
+      const int ready = ::poll(polled.data(), polled.size(), timeout(lingering));
       if (ready > 0) return;
       if (ready < 0 && errno != EINTR) return;
-      if (plan_.owner && death() < 0 && !still_there(*plan_.owner)) return;
-      if (past_ttl(lease)) return;
+      if (plan_.owner && death() < 0 && !still_there(plan_.owner->identity)) return;
+      if (lingering.over()) return;
     }
   }
 
-  int timeout(const Lease& lease) {
-    std::optional<Duration> span;
-    if (plan_.owner && death() < 0) span = kLookAgain;
-    if (const auto left = lease.remaining()) {
-      const Duration until = *left > Duration{0} ? *left + std::chrono::milliseconds(1) : kLookAgain;
-      span = std::min(span.value_or(until), until);
-    }
+  int timeout(const Lingering& lingering) const {
+    std::optional<Duration> span = lingering.until_next_look();
+    if (plan_.owner && death() < 0) span = std::min(span.value_or(kLookAgain), kLookAgain);
     // In steps of a day at most, so that it fits the type.
     const Duration day = std::chrono::hours(24);
     if (!span) return -1;
-    return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(std::min(*span, day)).count());
-  }
-
-  // Asks the store before it gives up: another process may have renewed with the handle.
-  static bool past_ttl(Lease& lease) {
-    const auto left = lease.remaining();
-    if (!left || *left > Duration{0}) return false;
-    auto standing = lease.verify();
-    return !standing && facts(standing.error().code).outcome == Outcome::lost;
+    // Rounded up: a look too early would only be followed by another.
+    return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(std::min(*span, day)).count());
   }
 
   static int give_back(Lease& lease) { return lease.release() ? 0 : 1; }
@@ -154,7 +168,6 @@ class Keeping {
 }  // namespace
 
 int keep(KeeperPlan plan, KeeperLine line) {
-  withdraw(plan, line);
   return Keeping(std::move(plan), std::move(line)).run();
 }
 

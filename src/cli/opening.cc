@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "cli/layout.h"
 #include "compose/default_space.h"
 
 namespace tenure::cli {
@@ -18,6 +19,10 @@ std::string chosen_url(const Arguments& arguments) {
   if (arguments.space) return *arguments.space;
   const char* variable = std::getenv("TENURE_SPACE");
   return variable != nullptr && *variable != '\0' ? variable : compose::default_space();
+}
+
+std::string space_option(const Arguments& arguments) {
+  return arguments.space ? " --space " + shell_word(*arguments.space) : "";
 }
 
 Result<Space> open_chosen(const Arguments& arguments) {

@@ -10,6 +10,8 @@ namespace tenure::cli {
 
 // --space, else TENURE_SPACE, else the user's own.
 std::string chosen_url(const Arguments& arguments);
+// " --space URL" as it was given, for suggested commands; empty where it was not.
+std::string space_option(const Arguments& arguments);
 Result<Space> open_chosen(const Arguments& arguments);
 // For looking only: changes nothing, and the user's own space is empty where it was never used.
 Result<Space> open_to_look(const Arguments& arguments);

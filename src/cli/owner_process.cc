@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/layout.h"
 #include "cli/numbers.h"
+#include "cli/opening.h"
 #include "compose/real_environment.h"
 
 namespace tenure::cli {
@@ -17,8 +18,9 @@ bool is_zombie(const ProcessSight& sight) {
   return sight.stat == ProcessSight::Stat::read && ended && (!sight.threads_counted || sight.other_threads == 0);
 }
 
-std::string example(const Arguments& arguments) {
-  return "tenure claim --pid $$ -- " + shell_word(arguments.key.value_or("KEY"));
+std::string example(const Arguments& arguments, const std::string& how_long = "--pid $$") {
+  return "handle=$(tenure claim" + space_option(arguments) + " " + how_long + " -- " +
+         shell_word(arguments.key.value_or("KEY")) + ")";
 }
 
 Error no_owner(const Arguments& arguments, std::int32_t pid, const std::string& why) {
@@ -29,7 +31,7 @@ Result<std::int32_t> session_leader(const Arguments& arguments) {
   const ::pid_t leader = ::getsid(0);
   if (leader <= 0) {
     return fail(Code::usage, "--for session: the leader of this session is in another pid namespace",
-                example(arguments));
+                example(arguments, "--ttl 1h"));
   }
   return leader;
 }
@@ -64,16 +66,23 @@ Result<std::optional<OwnerProcess>> owner_process_of(const Arguments& arguments)
   Descriptor death(processes->death_descriptor(number));
   if (is_zombie(processes->look(number))) return fail(no_owner(arguments, number, "it has ended and is a zombie"));
   auto identity = processes->identify(number);
-  if (!identity) return fail(no_owner(arguments, number, identity.error().message));
+  if (!identity) {
+    Error error = no_owner(arguments, number, identity.error().message);
+    // It may be there, but cannot be told from others, and no process can: only a TTL needs none.
+    if (processes->look(number).existence != ProcessSight::Existence::absent) {
+      error.remedy = example(arguments, "--ttl 1h");
+    }
+    return fail(std::move(error));
+  }
   return OwnerProcess{std::move(*identity), processes->command_of(number), processes->directory_of(number),
                       std::move(death)};
 }
 
-bool still_there(const OwnerProcess& owner) {
+bool still_there(const ProcessIdentity& process) {
   const auto processes = compose::real_environment().processes;
-  const ProcessSight sight = processes->look(owner.identity.pid);
+  const ProcessSight sight = processes->look(process.pid);
   if (sight.existence == ProcessSight::Existence::absent || is_zombie(sight)) return false;
-  return sight.stat != ProcessSight::Stat::read || sight.start_ticks == owner.identity.start_ticks;
+  return sight.stat != ProcessSight::Stat::read || sight.start_ticks == process.start_ticks;
 }
 
 }  // namespace tenure::cli

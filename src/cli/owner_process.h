@@ -23,6 +23,6 @@ struct OwnerProcess {
 Result<std::optional<OwnerProcess>> owner_process_of(const Arguments& arguments);
 
 // Whether it is still there, where there is no descriptor to tell.
-bool still_there(const OwnerProcess& owner);
+bool still_there(const ProcessIdentity& process);
 
 }  // namespace tenure::cli

@@ -17,7 +17,8 @@ Result<RevokeOptions> wishes(const Arguments& arguments, const Key& key) {
   options.only_epoch = *epoch;
   if (options.force && options.reason.empty()) {
     return fail(Code::usage, "--force needs a --reason: the holder is told, and it is recorded",
-                "tenure revoke --force --reason 'needed elsewhere' -- " + shell_word(key.text()));
+                "tenure revoke" + space_option(arguments) + " --force --reason 'needed elsewhere' -- " +
+                    shell_word(key.text()));
   }
   return options;
 }

@@ -96,7 +96,72 @@ class Keeper(Claims):
         done = json.loads(self.tenure("claim", "k", "--ttl", "700ms", "--json", check=0).stdout)
         self.assertEqual(done["ttl_ms"], 700)
         self.until_free("k")
+        # The keeper stays for a while, and gives up when no renewal came.
         until(lambda: gone(done["keeper_pid"]), "the keeper has ended")
+        self.assertEqual(self.who("k")["state"], "free")
+        late = self.tenure("renew", env={"TENURE_HANDLE": done["handle"]}, check=76)
+        self.assertIn("nobody renewed it", " ".join(late.stderr.split()))
+
+    def expired(self, *options):
+        """A claim past its TTL, with nobody in between."""
+        done = json.loads(self.tenure("claim", "k", "--ttl", "1s", "--json", *options, check=0).stdout)
+        until(lambda: self.who("k")["claimable"], "its TTL is over")
+        self.assertEqual(self.who("k")["state"], "held")
+        return done
+
+    def test_a_late_renewal_with_nobody_in_between_succeeds_and_says_so(self):
+        for options in ((), ("--pid", str(self.owner().pid))):
+            with self.subTest(options=options):
+                claim = self.expired(*options)
+                env = {"TENURE_HANDLE": claim["handle"]}
+                self.tenure("verify", env=env, check=76)
+                self.tenure("who", "k", "--quiet", check=1)
+                late = json.loads(self.tenure("renew", "--json", env=env, check=0).stdout)
+                self.assertGreaterEqual(late["late_ms"], 0)
+                self.assertEqual(late["epoch"], claim["epoch"])
+                until(lambda: self.who("k")["claimable"], "its TTL is over again")
+                self.assertIn("late by", self.tenure("renew", env=env, check=0).stdout)
+                self.assertFalse(gone(claim["keeper_pid"]))
+                self.tenure("release", env=env, check=0)
+                until(lambda: gone(claim["keeper_pid"]), "the keeper has ended")
+
+    def test_past_its_ttl_others_take_it_at_once_and_the_keeper_ends(self):
+        claim = self.expired()
+        taken = self.tenure("run", "k", "--wait", "0", "--", "sh", "-c", "echo $TENURE_EPOCH", check=0)
+        self.assertGreater(int(taken.stdout), claim["epoch"])
+        until(lambda: gone(claim["keeper_pid"]), "the keeper has ended")
+        self.tenure("renew", env={"TENURE_HANDLE": claim["handle"]}, check=76)
+
+    def test_past_its_ttl_the_keeper_still_ends_with_its_owner(self):
+        owner = self.owner()
+        claim = self.expired("--pid", str(owner.pid))
+        owner.process.kill()
+        owner.wait()
+        until(lambda: gone(claim["keeper_pid"]), "the keeper has ended", bound=20)
+        self.assertEqual(self.who("k")["state"], "free")
+
+    def test_closed_streams(self):
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"):
+            for how in ("--ttl 1h", f"--pid {self.owner().pid}"):
+                with self.subTest(closed=closed, how=how):
+                    path = self.path("h-" + os.urandom(4).hex())
+                    self.shell(f"tenure claim k {how} --handle-file {path} {closed}", check=0)
+                    self.tenure("verify", "--handle-file", path, check=0)
+                    self.tenure("release", "--handle-file", path, check=0)
+        handle = self.shell("tenure claim k --ttl 1h <&- 2>&-", check=0).stdout.strip()
+        self.tenure("verify", env={"TENURE_HANDLE": handle}, check=0)
+
+    def test_too_few_descriptors_are_named(self):
+        refused = 0
+        for limit in range(8, 40):
+            done = self.shell(f"ulimit -n {limit}; exec tenure claim k-{limit} --ttl 1h --json")
+            with self.subTest(limit=limit, err=done.stderr):
+                if done.returncode == 0:
+                    self.tenure("release", env={"TENURE_HANDLE": json.loads(done.stdout)["handle"]}, check=0)
+                    continue
+                refused += 1
+                self.assertEqual(json.loads(done.stderr)["error"]["code"], "no_descriptors")
+        self.assertGreater(refused, 0)
 
     def test_a_renewed_ttl_goes_on(self):
         handle = self.tenure("claim", "k", "--ttl", "3s", check=0).stdout.strip()

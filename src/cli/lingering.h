@@ -1,0 +1,33 @@
+// What a keeper does about the end of a TTL: it stays, so that a late renewal with nobody in between still succeeds,
+// and gives up when that did not come. Meanwhile the lease is expired, and others may take it at once.
+#pragma once
+
+#include <optional>
+
+#include "tenure/space.h"
+
+namespace tenure::cli {
+
+class Lingering {
+ public:
+  // Does nothing for a lease without a TTL. The lease and the space must outlive it.
+  Lingering(const Lease& lease, const Space& space, std::optional<Duration> ttl);
+
+  // How long nothing needs to be asked; nullopt: for ever.
+  std::optional<Duration> until_next_look() const;
+  // Looks, if it is time to: true when the lease is lost, or was cleared because nobody wanted it any more.
+  bool over();
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  bool look();
+  bool give_up();
+
+  const Lease& lease_;
+  const Space& space_;
+  const std::optional<Duration> ttl_;
+  Time next_look_;
+  std::optional<Time> end_;  // while it is expired
+};
+
+}  // namespace tenure::cli
