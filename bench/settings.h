@@ -8,7 +8,7 @@ namespace tenure::bench {
 struct Settings {
   std::string folder;            // where the leases and the peers' files lie: on the file system that is measured
   std::string program;           // the tenure program; empty: cases of whole processes are left out
-  double handoff_seconds = 1.0;  // how long the processes of one hand-off measurement contend
+  double handoff_seconds = 3.0;  // how long the processes of one hand-off measurement contend
   int takeovers = 100;           // deaths of a holder in one takeover measurement
 };
 
