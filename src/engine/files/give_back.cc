@@ -113,7 +113,9 @@ Result<Revoked> Store::revoke(const RevokeRequest& request) {
     revoked.was.epoch = section->counter.epoch;
   }
   const auto next = epoch_of_grant(*section, *look, false);
-  const bool stuck = !next && next.error().code == Code::epoch_unreadable;
+  // A counter that can be no more than looked at is in the way of every claim, whatever its copy says.
+  const bool closed = section->counter.reading == rules::EpochSource::Reading::unreadable && !section->counter_file;
+  const bool stuck = (!next && next.error().code == Code::epoch_unreadable) || (request.force && closed);
   const bool nobody = look->occupant.kind == rules::Occupant::Kind::nobody;
   const auto verdict = rules::decide_revoke(look->occupant, options_.expiry, revoked.was.epoch, request.force,
                                             request.reason, request.only_epoch);

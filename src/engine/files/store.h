@@ -1,7 +1,8 @@
 // Store: the folder, what this process holds in it, and the verbs that change it. Each verb has a file of its own.
 //
 // Every change to a key happens inside its section (flock on <id>.lock), read-decide-write. Order of a grant:
-// life lock, counter, record, note, folder synced: so a crash between any two skips an epoch at worst.
+// life lock, the copy of the epoch where it lags, counter, record, note, folder synced: so a crash between any two
+// skips an epoch at worst.
 #pragma once
 
 #include <map>
