@@ -12,7 +12,7 @@ using Names = std::string_view;
 constexpr Names kRun[] = {"KEY",       "--space", "--wait",        "--ttl",     "--reason",
                           "--owner",   "--part",  "--session",     "--channel", "--version",
                           "--at-loss", "--grace", "--status-file", "--json",    "--help"};
-constexpr Names kClaim[] = {"KEY",       "--pid",     "--ttl",     "--for session", "--handle-file",
+constexpr Names kClaim[] = {"KEY",       "--pid",     "--ttl",     "--for session", "--handle-file NEWFILE",
                             "--space",   "--wait",    "--reason",  "--owner",       "--part",
                             "--session", "--channel", "--version", "--json",        "--help"};
 constexpr Names kHandle[] = {"-", "--handle-file", "--json", "--help"};
@@ -35,8 +35,8 @@ constexpr std::string_view kHandleDetails =
     "The handle comes by TENURE_HANDLE, --handle-file or standard input (-), never as an argument: others could read "
     "it there.";
 constexpr std::string_view kWhoDetails =
-    "Ends with 0. With --quiet or --except: 0 when somebody (else) holds it, 1 when it is free or its holder is proven "
-    "gone.";
+    "Ends with 0. With --quiet or --except: 0 when somebody (else) holds it, 1 when it is free, or its holder is "
+    "proven gone or past its TTL.";
 constexpr std::string_view kWatchDetails = "First what is held now, then each change, until interrupted.";
 constexpr std::string_view kRevokeDetails =
     "A holder who is proven gone is cleared. One who lives, or may live, is displaced only with --force and --reason; "

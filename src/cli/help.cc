@@ -9,7 +9,7 @@ std::string program_help() {
   for (const Command& each : commands()) out += hanging("  " + cell(each.name, 10), each.summary);
   out += "\n";
   out += hanging("", "For example: tenure run deploy -- make deploy");
-  out += hanging("", "More: tenure COMMAND --help, tenure --version. All take --json.");
+  out += hanging("", "More: tenure COMMAND --help, tenure --version. Every command takes --json.");
   return out;
 }
 

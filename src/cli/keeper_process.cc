@@ -86,7 +86,7 @@ class Keeping {
 
  private:
   int refuse(const Error& error, const std::string& url = {}) {
-    line_.say({Word::Kind::refused, facts(error.code).exit_code, render(error, plan_.arguments.json, url)});
+    line_.say({Word::Kind::refused, facts(error.code).exit_code, render(error, plan_.arguments.json, url, &plan_.key)});
     return 1;
   }
 

@@ -1,7 +1,9 @@
 #include "cli/observation_view.h"
 
 #include "base/text.h"
+#include "cli/ancestors.h"
 #include "cli/layout.h"
+#include "cli/owner_process.h"
 #include "compose/default_space.h"
 #include "compose/real_environment.h"
 
@@ -10,6 +12,7 @@ namespace {
 
 constexpr std::size_t kLabelColumns = 11;
 constexpr const char* kReasonToType = "'needed elsewhere'";
+constexpr const char* kRepairToType = "'its epoch cannot be read'";
 
 // Who is behind the lease: the process that it is kept for, where that is another than its keeper.
 const ProcessIdentity& behind(const Holder& holder) {
@@ -49,18 +52,23 @@ class Lines {
     out_ += hanging("  " + cell(label, kLabelColumns), value);
   }
   void escaped(std::string_view label, std::string_view value) { add(label, escape_controls(value)); }
-  // A command is never broken: it is there to be copied.
-  void step(const Step& step) { out_ += "  " + step.purpose + ":\n    " + step.command + "\n"; }
+  void step(const Step& step) { out_ += to_text(step); }
   std::string take() { return std::move(out_); }
 
  private:
   std::string out_;
 };
 
+std::string keeper_of(const Holder& holder, const Viewpoint& from) {
+  const ProcessIdentity& keeper = holder.process;
+  const bool ours = keeper.boot_id == from.self.boot_id && keeper.pid_namespace == from.self.pid_namespace;
+  return "pid " + std::to_string(keeper.pid) + (ours && !still_there(keeper) ? ", which is gone" : "");
+}
+
 void add_holder(Lines& lines, const Holder& holder, const Viewpoint& from) {
   lines.add("owner", label_of(holder));
   lines.add("process", process_of(holder, from));
-  if (holder.owner_process) lines.add("kept by", "pid " + std::to_string(holder.process.pid));
+  if (holder.owner_process) lines.add("kept by", keeper_of(holder, from));
   lines.escaped("command", holder.command);
   lines.escaped("folder", holder.directory);
   lines.add("host", host_of(holder, from));
@@ -166,15 +174,36 @@ std::vector<Step> next_steps(const Observation& seen, const Viewpoint& from) {
   const Step take{"to take it", "tenure run" + from.space_option + " " + key_and_command(seen.key)};
   if (seen.state == State::free) return {take};
   if (seen.claimable) return {take, {"to clear it", "tenure revoke" + from.space_option + pin + " " + key}};
-  return {{"to wait for it", take.command},
-          {"to take it away",
-           "tenure revoke" + from.space_option + " --force --reason " + kReasonToType + pin + " " + key}};
+  const Step take_away{"to take it away",
+                       "tenure revoke" + from.space_option + " --force --reason " + kReasonToType + pin + " " + key};
+  // One who runs inside the command of the holder would wait for its own end.
+  if (seen.holder && is_ancestor(seen.holder->process)) return {take_away};
+  return {{"to wait for it", take.command}, take_away};
+}
+
+Step repair_step(const Key& key, const Viewpoint& from) {
+  return {"to go on above every epoch that time allows",
+          "tenure revoke" + from.space_option + " --force --reason " + kRepairToType + " " + key_argument(key)};
+}
+
+std::string to_text(const Step& step) {
+  return "  " + step.purpose + ":\n    " + step.command + "\n";
+}
+
+boost::json::array to_json(const std::vector<Step>& steps) {
+  boost::json::array out;
+  for (const Step& step : steps) {
+    out.push_back(boost::json::object{{"purpose", step.purpose}, {"command", step.command}});
+  }
+  return out;
 }
 
 std::string one_line(const Observation& seen, const Viewpoint& from) {
   if (seen.state == State::free) return "free";
   if (!seen.holder) return std::string(word_of(seen.state)) + ", holder not readable";
-  std::string out = "held by " + escape_controls(seen.holder->owner) + " (" + process_of(*seen.holder, from) + ")";
+  const bool expired = seen.claimable && seen.verdict.liveness != Liveness::dead;
+  std::string out = (expired ? "expired, but still with " : "held by ") + escape_controls(seen.holder->owner) + " (" +
+                    process_of(*seen.holder, from) + ")";
   const std::string ago = age(*seen.holder, from);
   if (!ago.empty()) out += " for " + ago;
   return out + ", " + word_of(seen.verdict.liveness);
@@ -215,11 +244,7 @@ boost::json::object to_json(const Observation& seen, const Viewpoint& from) {
   if (seen.silent_for) out["silent_ms"] = milliseconds(*seen.silent_for);
   if (seen.frees_in) out["frees_in_ms"] = milliseconds(*seen.frees_in);
   if (!seen.note.empty()) out["note"] = seen.note;
-  boost::json::array steps;
-  for (const Step& step : next_steps(seen, from)) {
-    steps.push_back(boost::json::object{{"purpose", step.purpose}, {"command", step.command}});
-  }
-  out["next"] = std::move(steps);
+  out["next"] = to_json(next_steps(seen, from));
   return out;
 }
 

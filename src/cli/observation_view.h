@@ -32,6 +32,11 @@ struct Step {
   std::string command;
 };
 std::vector<Step> next_steps(const Observation& seen, const Viewpoint& from);
+// Takes the key away and sets its epoch anew where that cannot be read.
+Step repair_step(const Key& key, const Viewpoint& from);
+// Purpose, and below it the command, which is never broken: it is there to be copied.
+std::string to_text(const Step& step);
+boost::json::array to_json(const std::vector<Step>& steps);
 
 // "held by builder (pid 4711, user ann) for 2 min 3 s": no newline, no key, not wrapped.
 std::string one_line(const Observation& seen, const Viewpoint& from);

@@ -28,6 +28,7 @@ constexpr std::array kOptions = {
     Option{"--at-loss", "WHAT", "at a loss: term (then kill), kill, or warn only", &A::at_loss},
     Option{"--status-file", "FILE", "write there who set the exit code, as JSON", &A::status_file},
     Option{"--handle-file", "FILE", "the file of the handle; - reads standard input", &A::handle_file},
+    Option{"--handle-file", "NEWFILE", "write the handle there (0600), not to standard output", &A::handle_file},
     Option{"--pid", "PID", "keep it while this process lives", &A::pid},
     Option{"--for", "session", "keep it while the session of this terminal lives", &A::lasting_for},
     Option{"--except", "OWNER", "held by anybody but OWNER? 0 yes, 1 no", &A::except},

@@ -45,12 +45,17 @@ bool wants_json(const std::vector<std::string>& words) {
   return std::find(words.begin(), end, "--json") != end;
 }
 
+std::string version(const std::vector<std::string>& words) {
+  const std::string number(kVersion);
+  return wants_json(words) ? "{\"version\":\"" + number + "\"}\n" : "tenure " + number + "\n";
+}
+
 int run_words(const std::vector<std::string>& words) {
   if (words.empty()) {
     complain(program_help());
     return facts(Code::usage).exit_code;
   }
-  if (words[0] == "--version") return said("tenure " + std::string(kVersion) + "\n");
+  if (words[0] == "--version") return said(version(words));
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return help_for(words);
   const bool json = wants_json(words);
   const Command* command = find_command(words[0]);
@@ -60,7 +65,10 @@ int run_words(const std::vector<std::string>& words) {
   if (!arguments) return show_error(arguments.error(), json);
   if (arguments->help) return said(command_help(*command));
   auto exit_code = command->run(*arguments);
-  if (!exit_code) return show_error(exit_code.error(), json, chosen_url(*arguments));
+  if (!exit_code) {
+    const auto key = Key::parse(arguments->key.value_or(""));
+    return show_error(exit_code.error(), json, chosen_url(*arguments), key ? &*key : nullptr);
+  }
   return *exit_code;
 }
 

@@ -84,7 +84,7 @@ Result<Plan> plan_of(const Arguments& arguments) {
   if (!key) return fail(key.error());
   if (arguments.command.empty()) {
     return fail(Code::usage, "there is no command to run: it follows \"--\"",
-                "tenure run " + shell_word(key->text()) + " -- true");
+                "tenure run" + space_option(arguments) + " --key=" + shell_word(key->text()) + " -- true");
   }
   auto options = claim_options(arguments, std::nullopt);
   if (!options) return fail(options.error());
@@ -132,7 +132,7 @@ class Run {
 
  private:
   Result<int> failed(const Error& error) {
-    const int exit_code = show_error(error, arguments_.json, space_.url());
+    const int exit_code = show_error(error, arguments_.json, space_.url(), &plan_.key);
     status_.by_tenure(exit_code, facts(error.code).name);
     return exit_code;
   }

@@ -66,6 +66,7 @@ class Keeper(Claims):
         os.kill(claim["keeper_pid"], signal.SIGKILL)
         until(lambda: gone(claim["keeper_pid"]), "the keeper is gone")
         self.assertTrue(self.who("k")["held"])
+        self.assertIn(f"pid {claim['keeper_pid']}, which is gone", self.tenure("who", "k", check=0).stdout)
         self.tenure("run", "k", "--wait", "0", "--", "true", check=75)
         self.claimant.process.kill()
         self.claimant.wait()
@@ -107,6 +108,7 @@ class Keeper(Claims):
         done = json.loads(self.tenure("claim", "k", "--ttl", "1s", "--json", *options, check=0).stdout)
         until(lambda: self.who("k")["claimable"], "its TTL is over")
         self.assertEqual(self.who("k")["state"], "held")
+        self.assertIn("k is expired, but still with", self.tenure("who", "k", check=0).stdout)
         return done
 
     def test_a_late_renewal_with_nobody_in_between_succeeds_and_says_so(self):

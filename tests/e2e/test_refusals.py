@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 
 from e2e import PROGRAM, Case, content, main, remedies
@@ -84,7 +85,7 @@ class Errors(Case):
         error = self.error("claim", "k", code=64)
         self.assertEqual((error["code"], error["exit_code"], error["retry"], error["outcome"]),
                          ("usage", 64, "never", "refused"))
-        self.assertIn("--pid $$", error["remedy"])
+        self.assertIn("--pid $$", error["next"][0]["command"])
 
     def test_69_a_space_that_is_not_there(self):
         self.assertEqual(self.error("who", "k", "--space", "files:" + self.path("no/such"), code=69)["code"], "unreachable")
@@ -99,7 +100,7 @@ class Errors(Case):
         self.holder("k", "--owner", "alice")
         error = self.error("claim", "k", "--ttl", "1s", code=75)
         self.assertEqual((error["code"], error["holder"]["holder"]["owner"]), ("held", "alice"))
-        self.assertIn("tenure revoke", error["remedy"])
+        self.assertIn("tenure revoke", error["next"][-1]["command"])
 
     def test_76_lost(self):
         done = json.loads(self.tenure("claim", "k", "--ttl", "1h", "--json", check=0).stdout)
@@ -110,7 +111,7 @@ class Errors(Case):
         self.holder("k")
         error = self.error("revoke", "k", code=77)
         self.assertEqual(error["code"], "holder_live")
-        self.shell(error["remedy"], check=0)
+        self.shell(error["next"][-1]["command"], check=0)
 
     def test_77_a_folder_that_is_open_to_all(self):
         os.makedirs(self.path("open/leases"))
@@ -118,6 +119,66 @@ class Errors(Case):
         os.chmod(self.path("open/leases"), 0o777)
         self.assertEqual(self.error("claim", "k", "--ttl", "1s", "--space", "files:" + self.path("open"), code=77)["code"],
                          "unsafe_folder")
+
+
+class Advice(Case):
+    def files_in(self, folder, ending):
+        found = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names if name.endswith(ending)]
+        self.assertTrue(found, ending)
+        return found
+
+    def test_words_are_not_shown_as_commands(self):
+        done = self.shell("ulimit -n 8; exec tenure claim k --ttl 1h", check=73)
+        self.assertIn("what to do:", done.stderr)
+        self.assertEqual(remedies(done.stderr), [])
+        error = json.loads(self.shell("ulimit -n 8; exec tenure claim k --ttl 1h --json", check=73).stderr)["error"]
+        self.assertIn("ulimit -n", error["remedy"])
+        self.assertEqual(error["next"], [])
+
+    def test_an_epoch_that_cannot_be_read_is_repaired_by_the_printed_command(self):
+        for json_wanted in (False, True):
+            for key in ("a key", "-x", "it's"):
+                with self.subTest(json=json_wanted, key=key):
+                    folder = self.path("s " + os.urandom(4).hex())
+                    space = ("--space", "files:" + folder)
+                    self.tenure("run", "--key=" + key, *space, "--", "true", check=0)
+                    for path in self.files_in(folder, ".epoch") + self.files_in(folder, ".lock"):
+                        with open(path, "w") as file:
+                            file.write("junk")
+                    done = self.tenure("run", "--key=" + key, *space, *(["--json"] if json_wanted else []), "--", "true",
+                                       check=77)
+                    if json_wanted:
+                        error = json.loads(done.stderr)["error"]
+                        self.assertEqual(error["code"], "epoch_unreadable")
+                        command = error["next"][0]["command"]
+                    else:
+                        command = remedies(done.stderr)[-1]
+                    self.shell(command, check=0)
+                    self.tenure("run", "--key=" + key, *space, "--", "true", check=0)
+
+    def test_a_damaged_record_is_cleared_by_the_printed_command(self):
+        folder = self.path("s p")
+        space = ("--space", "files:" + folder)
+        run = self.holder("a key", *space, "--at-loss", "warn")
+        record = self.files_in(folder, ".lease.json")[0]
+        for words in (("revoke", "a key", *space), ("claim", "a key", "--ttl", "1h", *space)):
+            run.send(signal.SIGSTOP)
+            with open(record, "w") as file:
+                file.write("junk")
+            done = self.tenure(*words)
+            self.assertIn(done.returncode, (75, 77))
+            command = [each for each in remedies(done.stderr) if "revoke" in each][-1]
+        self.shell(command, check=0)
+        self.tenure("run", "a key", *space, "--wait", "0", "--", "true", check=0)
+
+    def test_examples_go_to_the_space_that_was_named(self):
+        url = "files:" + self.path("s p")
+        done = self.tenure("claim", "k", "--space", url, check=64)
+        example = remedies(done.stderr)[-1]
+        self.shell(f"{example} && tenure who k --quiet --space '{url}'", check=0)
+        self.holder("k2", "--space", url, "--at-loss", "warn")
+        done = self.tenure("revoke", "k2", "--space", url, "--force", check=64)
+        self.shell(remedies(done.stderr)[-1], check=0)
 
 
 class Help(Case):
@@ -140,6 +201,14 @@ class Help(Case):
 
     def test_version(self):
         self.assertRegex(self.tenure("--version", check=0).stdout, r"^tenure \d+\.\d+\.\d+\n$")
+        number = json.loads(self.tenure("--version", "--json", check=0).stdout)["version"]
+        self.assertIn(number, self.tenure("--version", check=0).stdout)
+
+    def test_the_handle_file_of_claim_is_written(self):
+        self.assertIn("write the handle", self.tenure("claim", "--help", check=0).stdout)
+        self.assertNotIn("standard input", self.tenure("claim", "--help", check=0).stdout)
+        self.assertIn("standard input", self.tenure("verify", "--help", check=0).stdout)
+        self.assertNotIn("All take --json", self.tenure("--help", check=0).stdout)
 
     def test_the_page_of_exit_codes_has_every_line_of_the_list(self):
         root = os.path.join(os.path.dirname(__file__), "../..")

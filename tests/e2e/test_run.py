@@ -120,6 +120,7 @@ class Waiting(Case):
     def test_waiting_for_oneself_is_refused(self):
         done = self.tenure("run", "a", "--", "tenure", "run", "b", "--", "tenure", "run", "a", "--", "true", check=75)
         self.assertIn("you hold a already", done.stderr)
+        self.assertNotIn("to wait for it:", done.stderr)
 
 
 class ExitCodes(Case):
