@@ -11,18 +11,18 @@ constexpr Duration kLookAgain = std::chrono::seconds(1);
 // A look at the very end may come a moment before it.
 constexpr Duration kMargin = std::chrono::milliseconds(2);
 
-std::chrono::steady_clock::time_point now() {
-  return std::chrono::steady_clock::now();
-}
-
 }  // namespace
 
 Lingering::Lingering(const Lease& lease, const Space& space, std::optional<Duration> ttl)
-    : lease_(lease), space_(space), ttl_(ttl), next_look_(now() + lease.remaining().value_or(Duration{0}) + kMargin) {}
+    : lease_(lease),
+      space_(space),
+      ttl_(ttl),
+      clock_(compose::real_environment().clock),
+      next_look_(now() + lease.remaining().value_or(Duration{0}) + kMargin) {}
 
 std::optional<Duration> Lingering::until_next_look() const {
   if (!ttl_) return std::nullopt;
-  return std::max(std::chrono::duration_cast<Duration>(next_look_ - now()), Duration{0});
+  return std::max(next_look_ - now(), Duration{0});
 }
 
 bool Lingering::over() {

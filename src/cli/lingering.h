@@ -2,8 +2,10 @@
 // and gives up when that did not come. Meanwhile the lease is expired, and others may take it at once.
 #pragma once
 
+#include <memory>
 #include <optional>
 
+#include "compose/real_environment.h"
 #include "tenure/space.h"
 
 namespace tenure::cli {
@@ -19,13 +21,15 @@ class Lingering {
   bool over();
 
  private:
-  using Time = std::chrono::steady_clock::time_point;
+  using Time = MonotonicTime;
+  Time now() const { return clock_->monotonic(); }
   bool look();
   bool give_up();
 
   const Lease& lease_;
   const Space& space_;
   const std::optional<Duration> ttl_;
+  const std::shared_ptr<const env::Clock> clock_;
   Time next_look_;
   std::optional<Time> end_;  // while it is expired
 };
