@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <future>
 
 #include "files/files_world.h"
 #include "lease/over.h"
@@ -37,9 +38,12 @@ TEST(Lease, ALossIsPushedOnceWithItsReason) {
   Opened holder = open(world);
   Opened operator_ = open(world);
   std::atomic<int> calls = 0;
+  std::promise<void> called;
   auto lease = holder.space.claim(key("k"));
   ASSERT_TRUE(lease) << lease.error().message;
-  lease->on_lost([&](const Loss&) { ++calls; });
+  lease->on_lost([&](const Loss&) {
+    if (++calls == 1) called.set_value();
+  });
   EXPECT_FALSE(lease->lost());
   auto revoked = operator_.space.revoke(key("k"), {.reason = "maintenance", .force = true});
   ASSERT_TRUE(revoked) << revoked.error().message;
@@ -49,6 +53,7 @@ TEST(Lease, ALossIsPushedOnceWithItsReason) {
   EXPECT_NE(lease->loss()->why.find("maintenance"), std::string::npos) << lease->loss()->why;
   EXPECT_EQ(lease->verify().error().code, Code::lost);
   EXPECT_EQ(lease->release().error().code, Code::lost);
+  ASSERT_EQ(called.get_future().wait_for(30s), std::future_status::ready);
   EXPECT_EQ(calls, 1);
 }
 
