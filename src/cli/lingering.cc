@@ -7,7 +7,7 @@ namespace {
 
 constexpr Duration kShortest = std::chrono::seconds(30);
 // After an answer that was "cannot say".
-constexpr Duration kLookAgain = std::chrono::seconds(1);
+constexpr Duration kAskAgain = std::chrono::seconds(1);
 // A look at the very end may come a moment before it.
 constexpr Duration kMargin = std::chrono::milliseconds(2);
 
@@ -34,12 +34,12 @@ bool Lingering::look() {
   const auto left = space_.verify(lease_.handle());
   if (left) {
     end_.reset();
-    next_look_ = now() + left->value_or(kLookAgain) + kMargin;
+    next_look_ = now() + left->value_or(kAskAgain) + kMargin;
     return false;
   }
   if (left.error().code == Code::lost) return true;
   if (left.error().code != Code::expired) {
-    next_look_ = now() + kLookAgain;
+    next_look_ = now() + kAskAgain;
     return false;
   }
   if (!end_) end_ = now() + std::max(*ttl_, kShortest);
@@ -56,7 +56,7 @@ bool Lingering::give_up() {
   if (cleared) return true;
   const Code code = cleared.error().code;
   if (code == Code::not_held || code == Code::epoch_changed || code == Code::lost) return true;
-  next_look_ = now() + kLookAgain;
+  next_look_ = now() + kAskAgain;
   return false;
 }
 
