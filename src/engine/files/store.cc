@@ -94,8 +94,14 @@ Result<Observation> Store::holder(const Key& key) {
   // Who may see the records alone is shown them.
   if (!glance && glance.error().code == Code::not_permitted) return viewer_.observe(*look);
   if (!glance) return fail(glance.error());
-  if (look->damage.empty()) look = look_inside(*glance, key, names);
-  if (!look) return fail(look.error());
+  if (look->damage.empty()) {
+    auto closer = look_inside(*glance, key, names);
+    if (!closer) return fail(closer.error());
+    // Without the lock a release and the next grant can fall between the reads: what counts is what stood still.
+    const auto again = glance_at_counters(names);
+    const bool stood_still = again && again->note == glance->note && again->counter == glance->counter;
+    if (!closer->missing || stood_still) look = std::move(closer);
+  }
   Observation seen = viewer_.observe(*look);
   if (glance->counter.reading == rules::EpochSource::Reading::value) seen.epoch = glance->counter.epoch;
   return seen;
