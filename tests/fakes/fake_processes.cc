@@ -22,6 +22,7 @@ class FakeProcesses final : public env::Processes {
   // A fork of the test program is a fork of every fake process in it.
   bool forked() const override { return ::getpid() != born_in_; }
   ProcessSight look(std::int32_t pid) const override { return world_->look(viewer_, pid); }
+  bool ending(std::int32_t /*pid*/, std::uint64_t /*start_ticks*/) const override { return false; }
   Result<ProcessIdentity> identify(std::int32_t pid) const override { return world_->identify(viewer_, pid); }
   std::string command_of(std::int32_t pid) const override { return world_->command_of(viewer_, pid); }
   std::string directory_of(std::int32_t pid) const override { return world_->directory_of(viewer_, pid); }
