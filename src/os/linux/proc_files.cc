@@ -113,10 +113,12 @@ std::optional<ProcStat> parse_proc_stat(std::string_view text) {
   std::string_view rest = text.substr(close_mark + 1);
   std::array<std::string_view, 23> fields;  // by the numbers of proc(5)
   for (std::size_t i = 3; i < fields.size(); ++i) fields[i] = take_word(rest);
+  const auto flags = number<std::uint32_t>(fields[9]);
   const auto threads = number<std::uint32_t>(fields[20]);
   const auto ticks = number<std::uint64_t>(fields[22]);
-  if (fields[3].size() != 1 || !threads || !ticks) return std::nullopt;
+  if (fields[3].size() != 1 || !flags || !threads || !ticks) return std::nullopt;
   stat.state = fields[3].front();
+  stat.flags = *flags;
   stat.threads = *threads;
   stat.start_ticks = *ticks;
   return stat;

@@ -35,6 +35,7 @@ struct ProcStat {
   std::int32_t pid = 0;
   std::string command;  // may contain blanks and ')'
   char state = '?';
+  std::uint32_t flags = 0;  // PF_* of the kernel
   std::uint32_t threads = 0;
   std::uint64_t start_ticks = 0;
 };
