@@ -75,6 +75,8 @@ class FakeDisk : public std::enable_shared_from_this<FakeDisk> {
   friend class FakeSectionLock;
   friend class FakeLifeLock;
   friend class FakeWatch;
+  friend class FakeLocalStore;  // keeps its locks beside these, under the same mutex
+  friend class FakeLocalMember;
 
   using Number = std::uint64_t;  // of an inode, of a lock
 

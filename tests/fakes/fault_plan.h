@@ -3,7 +3,13 @@
 // Calls are counted from the moment of planning; their names are those of env::Directory, and the steps of a composed
 // call count by themselves: "read", "replace.write", "replace.sync", "replace.rename", "overwrite.write",
 // "overwrite.sync", "remove", "move_aside", "sync", "list", "lock", "section.read", "section.write", "section.sync",
-// "take_life", "probe_life", "watch", "in_place".
+// "take_life", "probe_life", "watch", "in_place". Those of env::LocalFolder count in the same row: "enter",
+// "enter_alone", "let_others_in", "leave", "lock_in_place", "map_table", "make_table.allocate", "make_table.rename",
+// "allocate", "table_in_place", "take_byte", "drop_byte", "probe_byte", "pass_byte", "start_keeper", "stop_keeper".
+// What cannot fail (leave, drop_byte, stop_keeper) is done whatever was planned; but the process can die there.
+//
+// Calls of a background thread (see Background) are not counted, so that the numbers of the others do not depend on its
+// pace; it meets only what was planned for `always`.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +33,19 @@ struct Fault {
   };
   Kind kind = Kind::refuse;
   Code code = Code::input_output;
+};
+
+// While one lives, this thread is a background thread.
+class Background {
+ public:
+  Background() { here() = true; }
+  ~Background() { here() = false; }
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+  static bool& here() {
+    static thread_local bool background = false;
+    return background;
+  }
 };
 
 class FaultPlan {
@@ -61,10 +80,12 @@ class FaultPlan {
   // For the fake: counts this call and tells what becomes of it.
   std::optional<Fault> next(const std::string& name) {
     std::lock_guard lock(mutex_);
-    calls_.push_back(name);
-    const std::uint64_t of_this_name = ++counts_[name];
-    if (auto it = by_number_.find(calls_.size()); it != by_number_.end()) return it->second;
-    if (auto it = by_name_.find({name, of_this_name}); it != by_name_.end()) return it->second;
+    if (!Background::here()) {
+      calls_.push_back(name);
+      const std::uint64_t of_this_name = ++counts_[name];
+      if (auto it = by_number_.find(calls_.size()); it != by_number_.end()) return it->second;
+      if (auto it = by_name_.find({name, of_this_name}); it != by_name_.end()) return it->second;
+    }
     if (auto it = always_.find(name); it != always_.end()) return it->second;
     return std::nullopt;
   }
