@@ -56,7 +56,7 @@ class PassedByte {
 struct KeeperJob {
   // The liveness word, in shared memory. While the keeper lives it holds the keeper's thread id (below 2^30), perhaps
   // with kSleepersBit. When the thread ends (death, exec, a kill of it alone) the kernel sets kFlaggedBit and wakes one
-  // sleeper. The keeper puts its id there before start_keeper() returns.
+  // sleeper. The keeper puts its id there before start_keeper() returns. nullptr: no word, but all the rest.
   Word* life = nullptr;
   // Where others knock: raised and woken by them, it brings about `round`.
   Word* inbox = nullptr;
@@ -90,9 +90,10 @@ class LocalFolder {
   virtual Result<void> enter(Duration at_most) = 0;
   // From shared to exclusive on both, without waiting. True: nobody else is in, and nobody comes in until enter() or
   // leave(). False: somebody else is in; we are still in, shared. (Between the two the locks may be let go for a moment:
-  // what was seen before must be looked at again.)
+  // what was seen before must be looked at again.) On an error we are not in any more. Not while the keeper runs.
   virtual Result<bool> enter_alone() = 0;
-  // Back from exclusive to shared, at once.
+  // Back from exclusive to shared, at once. Where the host closed our descriptors meanwhile, others may have been in
+  // alone in between. On an error we are not in any more.
   virtual Result<void> let_others_in() = 0;
   virtual void leave() noexcept = 0;
   // The file `lock` that we are in through; and whether the name still leads to it.

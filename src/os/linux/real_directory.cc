@@ -46,7 +46,7 @@ bool name_is_free(const Folder& folder, const std::string& name) {
 Result<std::unique_ptr<RealDirectory>> RealDirectory::open(const std::string& path, bool create, FolderChecks checks) {
   auto opened = open_folder(path, create, checks);
   if (!opened) return fail(opened.error());
-  return std::unique_ptr<RealDirectory>(new RealDirectory(std::move(*opened)));
+  return std::make_unique<RealDirectory>(std::move(*opened));
 }
 
 Result<std::optional<env::FileContent>> RealDirectory::read(const std::string& name, std::size_t max_bytes) {

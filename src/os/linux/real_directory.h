@@ -11,6 +11,8 @@ class RealDirectory final : public env::Directory {
  public:
   // Errors as of open_folder().
   static Result<std::unique_ptr<RealDirectory>> open(const std::string& path, bool create, FolderChecks checks = {});
+  explicit RealDirectory(OpenedFolder opened)
+      : folder_(std::move(opened.folder)), file_system_(std::move(opened.file_system)) {}
 
   // Where it lies: the caller decides about remote and volatile ones.
   const FileSystem& file_system() const { return file_system_; }
@@ -33,9 +35,6 @@ class RealDirectory final : public env::Directory {
   Result<bool> in_place() override;
 
  private:
-  explicit RealDirectory(OpenedFolder opened)
-      : folder_(std::move(opened.folder)), file_system_(std::move(opened.file_system)) {}
-
   Folder folder_;
   FileSystem file_system_;
 };

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sched.h>
-#include <sys/file.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -57,10 +56,10 @@ SectionWait::SectionWait(Duration at_most, const Stop* stop)
       stop_(stop),
       start_(std::chrono::steady_clock::now()) {}
 
-Result<SectionWait::End> SectionWait::take(int descriptor, const std::string& place) {
+Result<SectionWait::End> SectionWait::take(int descriptor, const std::string& place, int kind) {
   Duration delay = limits::kSectionPollFirst;
   for (int attempt = 0;; ++attempt) {
-    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return End::taken;
+    if (flock(descriptor, kind | LOCK_NB) == 0) return End::taken;
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return system_failure(errno, "lock", place);
     if (stop_ != nullptr && stop_->requested()) return End::stopped;
