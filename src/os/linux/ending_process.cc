@@ -11,9 +11,6 @@ namespace {
 // PF_EXITING of the kernel's sched.h, field 9 of /proc/PID/stat (proc(5) tells of the field). A thread never loses it.
 constexpr std::uint32_t kExiting = 0x4;
 
-// One such look must hold twice.
-constexpr int kLooks = 2;
-
 std::optional<ProcStat> stat_of(const std::string& folder) {
   const ProcFile file = read_proc_file(folder + "/stat");
   return file.status == ProcessSight::Stat::read ? parse_proc_stat(file.bytes) : std::nullopt;
@@ -31,26 +28,27 @@ std::optional<std::uint32_t> threads_of(const std::string& process, std::uint64_
   return stat->threads;
 }
 
-// A listing is not a snapshot: a thread that starts another and ends may leave it unseen. As many names as the kernel
-// counted, before and after, leave no room for one.
-bool all_are_exiting(std::int32_t pid, std::uint64_t start_ticks) {
+// The ids of all threads, if all of them are exiting; none otherwise. A listing is not a snapshot: a thread that starts
+// another and ends may leave it unseen. That this did not happen shows only in a second look.
+std::vector<std::int32_t> exiting_threads(std::int32_t pid, std::uint64_t start_ticks) {
   const std::string process = "/proc/" + std::to_string(pid);
   const auto before = threads_of(process, start_ticks);
-  if (!before) return false;
-  const auto ids = thread_ids(pid);
-  if (!ids || ids->size() != *before || std::ranges::find(*ids, pid) == ids->end()) return false;
+  if (!before) return {};
+  auto ids = thread_ids(pid);
+  if (!ids || ids->size() != *before || std::ranges::find(*ids, pid) == ids->end()) return {};
   const auto exiting = [&](std::int32_t id) { return is_exiting(process + "/task/" + std::to_string(id)); };
-  return std::ranges::all_of(*ids, exiting) && threads_of(process, start_ticks) == before;
+  if (!std::ranges::all_of(*ids, exiting) || threads_of(process, start_ticks) != before) return {};
+  return std::move(*ids);
 }
 
 }  // namespace
 
+// The second look must list the very same threads. Then all of them were there when the first look counted at its end,
+// and as many as it had listed: so there were no others, and those were past the point where a thread starts another.
 bool RealProcesses::ending(std::int32_t pid, std::uint64_t start_ticks) const {
   if (!sees(pid)) return false;
-  for (int look = 0; look < kLooks; ++look) {
-    if (!all_are_exiting(pid, start_ticks)) return false;
-  }
-  return true;
+  const auto threads = exiting_threads(pid, start_ticks);
+  return !threads.empty() && exiting_threads(pid, start_ticks) == threads;
 }
 
 }  // namespace tenure::os
