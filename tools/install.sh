@@ -7,7 +7,7 @@
 # Nothing is touched, and nothing is asked of the network, when all of it is there.
 set -euo pipefail
 
-build=(g++ cmake ninja-build ccache libboost1.81-dev libcli11-dev libfmt-dev)
+build=(g++ cmake ninja-build ccache libboost1.81-dev libcli11-dev libfmt-dev libxxhash-dev)
 check=("${build[@]}" libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev clang-19 clang-tidy-19 clang-format-19
   libclang-rt-19-dev python3 strace tmux pkg-config util-linux procps)
 

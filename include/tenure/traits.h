@@ -19,6 +19,10 @@ struct Traits {
   bool between_processes = false;     // excludes other processes, not only other handles
   bool reclaim_keeps_epoch = false;   // the same process and part claiming again keeps its epoch
   bool life_descriptor = false;       // Grant::life_descriptor can be had
+  bool tickets = false;               // places in line that outlive a poll
+  bool log = false;                   // remembers what happened
+  bool own_labels = false;            // an empty owner or part of a claim stands for the engine's default
+  bool pushes_loss = false;           // tells of losses by itself; nobody need look
   std::optional<Duration> heartbeat;  // how often beat() wants to be called while a lease is held
   std::string exclusion;              // one line for people: what it promises and to whom
 };

@@ -6,13 +6,14 @@
 namespace tenure {
 namespace {
 
-Result<void> check_labels(const ClaimRequest& request) {
+Result<void> check_labels(const ClaimRequest& request, const Traits& traits) {
   struct Label {
     const char* what;
     const std::string& text;
     bool may_be_empty;
   };
-  for (const Label& label : {Label{"owner", request.owner, false}, Label{"part", request.part, false},
+  for (const Label& label : {Label{"owner", request.owner, traits.own_labels},
+                             Label{"part", request.part, traits.own_labels},
                              Label{"channel", request.channel, true}, Label{"version", request.version, true},
                              Label{"session", request.session, true}}) {
     auto checked = check_text(label.what, label.text, limits::kLabelBytes, label.may_be_empty);
@@ -52,7 +53,7 @@ Result<void> check_text(const std::string& what, const std::string& text, std::s
 }
 
 Result<void> check_request(const ClaimRequest& request, const Traits& traits) {
-  if (auto labels = check_labels(request); !labels) return labels;
+  if (auto labels = check_labels(request, traits); !labels) return labels;
   return check_terms(request.terms, traits);
 }
 

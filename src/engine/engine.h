@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tenure/error.h"
@@ -69,6 +70,11 @@ struct Wait {
   // nullopt: without bound (the Stop ends it). Zero: one try.
   std::optional<Duration> at_most;
   const Stop* stop = nullptr;
+  // A place in line that outlives this call: a wait that ends without a grant stays in line for `grace`, and the next
+  // wait of the same key with the same ticket goes on in that place. A key offered to a ticket that nobody polls waits
+  // for it as long. 1 to 64 bytes; only where traits().tickets.
+  std::string ticket;
+  Duration grace = std::chrono::seconds(10);
   // Called when the wait begins and whenever the holder changes; on the caller's thread.
   std::function<void(const Observation&)> on_wait;
 };
@@ -105,6 +111,32 @@ struct Revoked {
   std::vector<std::string> notes;
 };
 
+// One thing that happened to a key: what `tenure log` shows. For people and for audits; nothing is decided by it.
+enum class EventKind : std::uint8_t {
+  claimed,     // a free key was granted
+  handed_over,  // to the next in line, by a release
+  taken_over,  // the holder was proven dead, or past its TTL
+  released,
+  renewed,
+  revoked,
+  lost,         // its member is over though its process lives
+  passed_over,  // the next in line did not stir, and another was granted the key
+  repaired,     // somebody died while changing the table
+  joined,
+  left,
+};
+std::string_view word_of(EventKind kind);
+
+struct Event {
+  EventKind kind = EventKind::claimed;
+  WallTime at;
+  std::string key;  // empty: of the space itself
+  Epoch epoch;
+  std::int32_t pid = 0;  // who did it
+  std::string owner;
+  std::string why;
+};
+
 // Notices of change. A hint, like env::Watch: look again at the keys that it names.
 class Changes {
  public:
@@ -116,6 +148,8 @@ class Changes {
   // Waits at most `at_most`; empty on timeout and stop.
   virtual Result<Seen> wait(Duration at_most, const Stop* stop) = 0;
 };
+
+class ShortWay;
 
 class Engine {
  public:
@@ -150,6 +184,36 @@ class Engine {
   virtual Result<std::vector<Observation>> list(const std::string& prefix) = 0;
 
   virtual Result<std::unique_ptr<Changes>> changes() = 0;
+
+  // What happened to `key` (empty: to all keys), oldest first, as far back as the store remembers. Code::unsupported
+  // where it remembers nothing (traits().log).
+  virtual Result<std::vector<Event>> log(const std::string& key);
+
+  // The short way of a claim: default terms and labels, a key that nobody holds or waits for, no waiting. Engines that
+  // have one offer it; what it declines is done by try_claim and the rest, to the same effect.
+  virtual ShortWay* short_way() { return nullptr; }
+  // Called whenever leases may have been lost, from a thread of the engine: look at all of them. Set before the first
+  // claim. Only where traits().pushes_loss.
+  virtual void on_disturbance(std::function<void()> /*look*/) {}
 };
+
+// A lease as the short way names it: `place` is where it lies in the store.
+struct ShortGrant {
+  ClaimId claim;
+  Epoch epoch;
+  std::uint64_t place = 0;
+};
+
+// No call allocates or, without contention, enters the kernel.
+class ShortWay {
+ public:
+  virtual ~ShortWay() = default;
+  // False: nothing was done; try the long way.
+  virtual bool claim(const Key& key, ShortGrant& grant) noexcept = 0;
+  virtual bool release(const ShortGrant& grant) noexcept = 0;
+  // True: it is current. False: ask verify().
+  virtual bool current(const ShortGrant& grant) const noexcept = 0;
+};
+
 
 }  // namespace tenure

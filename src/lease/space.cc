@@ -40,7 +40,7 @@ Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, env
 
 Result<Grant> granted(Engine& engine, const ClaimRequest& request, const ClaimOptions& options) {
   if (options.wait && *options.wait <= Duration{0}) return engine.try_claim(request);
-  return engine.await(request, Wait{options.wait, options.stop, options.on_wait});
+  return engine.await(request, Wait{.at_most = options.wait, .stop = options.stop, .on_wait = options.on_wait});
 }
 
 ClaimRef ref_of(const Handle& handle) {

@@ -1,0 +1,103 @@
+#include "engine/local/advance.h"
+
+#include "engine/local/cells.h"
+#include "engine/local/events.h"
+#include "engine/local/words_of.h"
+
+namespace tenure::local {
+namespace {
+
+std::uint64_t at(const Cell& cell, std::size_t field) noexcept {
+  return cell.body[field].load(std::memory_order_relaxed);
+}
+
+void say(Core& core, const Cell& slot, EventKind kind, std::string_view why) {
+  std::array<char, kInlineKey> head{};
+  const std::string_view key = copy_bytes(&slot.body[slot_field::kKey], at(slot, slot_field::kText) >> 48, head);
+  record(core, {.kind = kind,
+                .key = key,
+                .hash = at(slot, slot_field::kHash),
+                .epoch = at(slot, slot_field::kEpoch),
+                .wall = core.wall_ns(),
+                .pid = static_cast<std::uint64_t>(core.self().pid),
+                .owner = core.owner_label,
+                .why = why});
+}
+
+bool advance_node(Core& core, Cell& slot, const Facts::Node& fact, Wakes& wakes, Spent& spent) {
+  Cell& node = core.table.cell(fact.node);
+  if (node.word.load(std::memory_order_relaxed) != fact.word || at(node, node_field::kArrival) != fact.arrival) return false;
+  if (fact.dead) {
+    if (keep_ticket(core, node)) return false;
+    spent.text(adopt_text(core, low(at(node, node_field::kText))));
+    leave_line(core, slot, fact.node, &wakes);
+    spent.node(fact.node);
+    return true;
+  }
+  if (grantee_of(slot) != fact.node) return false;
+  withdraw_grant(core, slot, wakes);
+  say(core, slot, EventKind::passed_over, "the first in line does not stir");
+  return true;
+}
+
+}  // namespace
+
+bool keep_ticket(Core& core, Cell& node) noexcept {
+  const std::uint64_t text = at(node, node_field::kText);
+  const auto flags = static_cast<std::uint16_t>(text >> 32);
+  if ((flags & kTicket) == 0 || (flags & kAbandoned) != 0) return false;
+  const std::int64_t now = core.monotonic_ns();
+  if ((flags & kAbsent) == 0) {
+    node.body[node_field::kAbsentSince].store(static_cast<std::uint64_t>(now), std::memory_order_relaxed);
+    node.body[node_field::kText].fetch_or(std::uint64_t{kAbsent} << 32, std::memory_order_relaxed);
+    return true;
+  }
+  return now - static_cast<std::int64_t>(at(node, node_field::kAbsentSince)) <
+         static_cast<std::int64_t>(at(node, node_field::kGrace));
+}
+
+void give_slot(Core& core, CellIndex slot) {
+  const Cell& cell = core.table.cell(slot);
+  if ((at(cell, slot_field::kText) >> 48) > kInlineKey) give_text(core, low(at(cell, slot_field::kKeyRest)));
+  give_cell(core, slot);
+}
+
+void take_away(Core& core, Cell& slot, EventKind kind, std::string_view why, Spent& spent) {
+  spent.knock = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed)).member;
+  say(core, slot, kind, why);
+  spent.text(end_holding(core, slot));
+}
+
+bool advance(Core& core, Bucket& bucket, CellIndex index, const Facts& facts, Wakes& wakes, Spent& spent,
+             std::int64_t now) {
+  Cell& slot = core.table.cell(index);
+  bool done = false;
+  if (facts.over && facts.over->slot == index && slot.word.load(std::memory_order_relaxed) == facts.over->word &&
+      at(slot, slot_field::kEpoch) == facts.over->epoch) {
+    take_away(core, slot, facts.over->kind, facts.over->why, spent);
+    done = true;
+  }
+  for (const Facts::Node& fact : facts.nodes) done = advance_node(core, slot, fact, wakes, spent) || done;
+  if (is_offered(slot) && grantee_of(slot) == 0) done = grant_next(core, slot, wakes, now) || done;
+  if (end_if_idle(core, bucket, index)) {
+    spent.slot = index;
+    done = true;
+  }
+  return done;
+}
+
+void settle(Core& core, Wakes& wakes, Spent& spent) {
+  wakes.send();
+  if (!spent.knock.none()) {
+    Word32& inbox = core.table.row(spent.knock.number).inbox;
+    inbox.fetch_add(1, std::memory_order_release);
+    core.words->wake(inbox, 1);
+  }
+  for (std::size_t i = 0; i < spent.text_count; ++i) give_text(core, spent.texts[i]);
+  for (std::size_t i = 0; i < spent.node_count; ++i) give_cell(core, spent.nodes[i]);
+  if (spent.slot != 0) give_slot(core, spent.slot);
+  spent = Spent{};
+  tell_watchers(core);
+}
+
+}  // namespace tenure::local

@@ -1,0 +1,517 @@
+// Claiming and waiting. One look inside the section decides what can be decided there; what needs the system (is the
+// holder dead?) is asked outside, and looked at again inside before anything is done.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/limits.h"
+#include "engine/check_request.h"
+#include "engine/local/cells.h"
+#include "engine/local/claiming.h"
+#include "engine/local/events.h"
+#include "engine/local/texts.h"
+
+namespace tenure::local {
+namespace {
+
+constexpr Duration kFirstBound = std::chrono::milliseconds(250);
+constexpr std::uint32_t kDoublings = 4;  // so that nobody sleeps longer than 4 s
+constexpr Duration kOfferPatience = std::chrono::seconds(1);  // of a claim that does not wait
+constexpr Duration kFirstDeathPoll = std::chrono::microseconds(100);
+constexpr Duration kLastDeathPoll = std::chrono::milliseconds(10);
+constexpr Duration kMaxGrace = std::chrono::minutes(10);
+constexpr std::size_t kTicketBytes = 64;
+constexpr int kRounds = 1'000;  // of a claim that does not wait: each one found that something had changed
+constexpr std::uint64_t kPassedBytes = std::uint64_t{1} << 40;  // where the bytes of children begin in `lock`
+
+std::uint16_t flags_of(const Cell& node) {
+  return static_cast<std::uint16_t>(node.body[node_field::kText].load(std::memory_order_relaxed) >> 32);
+}
+
+std::string text_of(const Core& core, const ClaimRequest& request) {
+  std::string text;
+  if (request.owner != core.owner_label) add_field(text, Tag::owner, request.owner);
+  add_field(text, Tag::part, request.part);
+  add_field(text, Tag::reason, request.terms.reason);
+  add_field(text, Tag::channel, request.channel);
+  add_field(text, Tag::version, request.version);
+  add_field(text, Tag::session, request.session);
+  add_field(text, Tag::command, std::string_view(request.command).substr(0, limits::kCommandBytes));
+  add_field(text, Tag::directory, std::string_view(request.directory).substr(0, limits::kPathBytes));
+  if (request.owner_process) {
+    const ProcessIdentity& owner = *request.owner_process;
+    add_field(text, Tag::owner_process,
+              number_bytes(static_cast<std::uint64_t>(owner.pid), 4) + number_bytes(owner.start_ticks, 8) +
+                  number_bytes(owner.pid_namespace, 8));
+    add_field(text, Tag::owner_times, number_bytes(owner.time_namespace, 8) + number_bytes(owner.user, 4));
+  }
+  return text;
+}
+
+}  // namespace
+
+Claiming::Claiming(LocalEngine& engine, const ClaimRequest& request, const Wait* wait)
+    : core_(*engine.core_),
+      engine_(engine),
+      request_(request),
+      wait_(wait),
+      wanted_(request.key.text()),
+      bucket_(core_.table.bucket_of(wanted_.hash)),
+      begun_(core_.environment.clock->monotonic()) {}
+
+Claiming::~Claiming() {
+  Wakes none(core_);
+  settle(core_, none, spent_);
+  for (const CellIndex cell : {cell_, spare_node_}) {
+    if (cell != 0) give_cell(core_, cell);
+  }
+  give_text(core_, claim_.text);
+  give_text(core_, rest_);
+}
+
+Result<void> Claiming::prepare() {
+  if (wait_ != nullptr && wait_->ticket.size() > kTicketBytes) {
+    return fail(Code::bad_label, "a ticket has at most " + std::to_string(kTicketBytes) + " bytes");
+  }
+  if (wait_ != nullptr && (wait_->grace <= Duration{0} || wait_->grace > kMaxGrace)) {
+    return fail(Code::bad_duration, "the grace of a ticket is above 0 and at most " + words(kMaxGrace));
+  }
+  claim_.counter = core_.next_claim.fetch_add(1, std::memory_order_relaxed);
+  claim_.terms = packed(request_.terms);
+  claim_.ttl = request_.terms.ttl ? static_cast<std::uint64_t>(request_.terms.ttl->count()) : 0;
+  if (request_.owner_process) claim_.flags |= kHasProofs;
+  text_ = text_of(core_, request_);
+  if (wait_ != nullptr) add_field(text_, Tag::ticket, wait_->ticket);
+  if (request_.keep_life_descriptor) {
+    const std::uint64_t byte = kPassedBytes + core_.table.header().arrivals.fetch_add(1, std::memory_order_relaxed);
+    auto passed = core_.folder->pass_byte(byte);
+    if (!passed) return fail(passed.error());
+    passed_ = std::move(*passed);
+    claim_.flags |= kHasProofs;
+    add_field(text_, Tag::passed_byte, number_bytes(byte, 8));
+  }
+  auto text = store_text(core_, text_);
+  if (!text) return fail(text.error());
+  claim_.text = *text;
+  if (wanted_.key.size() > kInlineKey) {
+    auto rest = store_text(core_, wanted_.key.substr(kInlineKey));
+    if (!rest) return fail(rest.error());
+    rest_ = *rest;
+  }
+  auto cell = take_cell(core_);
+  if (!cell) return fail(cell.error());
+  cell_ = *cell;
+  return {};
+}
+
+Now Claiming::read_clocks() const {
+  Now now{core_.wall_ns(), core_.monotonic_ns(), 0};
+  if (claim_.ttl != 0) now.boot = core_.boot_ns();
+  return now;
+}
+
+// ---- inside the section ---------------------------------------------------------------------------------------------
+
+Claiming::Look Claiming::take_free(Section& section) {
+  const Epoch epoch = take_epoch(core_);
+  if (epoch.none()) return Look::no_epoch;
+  make_slot(core_, section, cell_, wanted_, rest_, claim_, epoch, now_);
+  disown_text(core_, std::exchange(rest_, 0));
+  claim_.text = 0;
+  slot_ = std::exchange(cell_, 0);
+  epoch_ = epoch;
+  return Look::granted;
+}
+
+// Nobody in line may have it: it is ours before theirs, and they keep their places.
+Claiming::Look Claiming::take_offered(Cell& slot) {
+  const Epoch epoch = take_epoch(core_);
+  if (epoch.none()) return Look::no_epoch;
+  slot.body[slot_field::kEpoch].store(epoch.value(), std::memory_order_release);
+  hold_slot(core_, slot, claim_, now_);
+  claim_.text = 0;
+  epoch_ = epoch;
+  return Look::granted;
+}
+
+void Claiming::accept(CellIndex index, Wakes& wakes) {
+  Cell& slot = core_.table.cell(index);
+  Cell& node = core_.table.cell(node_);
+  epoch_ = Epoch{slot.body[slot_field::kEpoch].load(std::memory_order_relaxed)};
+  hold_slot(core_, slot, claim_, now_);
+  claim_.text = 0;
+  slot_ = index;
+  const CellIndex next = next_in_line(node);
+  leave_line(core_, slot, node_, nullptr);
+  spent_.node(std::exchange(node_, 0));
+  // Who comes next watches this member already, but must know of a TTL.
+  if (next != 0 && claim_.ttl != 0) wakes.raise(core_.table.cell(next));
+}
+
+bool Claiming::is_our_node(CellIndex slot) const {
+  const Cell& node = core_.table.cell(node_);
+  const CommitWord word = CommitWord::unpacked(node.word.load(std::memory_order_relaxed));
+  return word.kind == Kind::node && word.member == core_.me && node.owner.load(std::memory_order_relaxed) == slot &&
+         node.body[node_field::kCounter].load(std::memory_order_relaxed) == claim_.counter;
+}
+
+bool Claiming::find_ticket(Cell& slot, Wakes& wakes) {
+  if (wait_ == nullptr || wait_->ticket.empty()) return false;
+  const std::uint64_t hash = hash_of(wait_->ticket);
+  for (CellIndex index = first_in_line(slot); index != 0; index = next_in_line(core_.table.cell(index))) {
+    Cell& node = core_.table.cell(index);
+    if ((flags_of(node) & kTicket) == 0) continue;
+    if (node.body[node_field::kTicketLow].load(std::memory_order_relaxed) != hash) continue;
+    const CellIndex text = low(node.body[node_field::kText].load(std::memory_order_relaxed));
+    if (field(load_text(core_.table, text), Tag::ticket) != std::string_view(wait_->ticket)) continue;
+    CommitWord word = CommitWord::unpacked(node.word.load(std::memory_order_relaxed));
+    spent_.text(adopt_text(core_, text));
+    node.body[node_field::kNonce].store(core_.nonce, std::memory_order_relaxed);
+    node.body[node_field::kCounter].store(claim_.counter, std::memory_order_relaxed);
+    node.body[node_field::kTerms].store(claim_.terms, std::memory_order_relaxed);
+    node.body[node_field::kTtl].store(claim_.ttl, std::memory_order_relaxed);
+    node.body[node_field::kGrace].store(static_cast<std::uint64_t>(wait_->grace.count()), std::memory_order_relaxed);
+    node.body[node_field::kOfferedAt].store(static_cast<std::uint64_t>(now_.monotonic), std::memory_order_relaxed);
+    node.body[node_field::kText].store(two(claim_.text, claim_.flags | kTicket), std::memory_order_relaxed);
+    word.member = core_.me;
+    node.word.store(word.packed(), std::memory_order_release);
+    if (const CellIndex next = next_in_line(node); next != 0) wakes.raise(core_.table.cell(next));
+    node_ = index;
+    return true;
+  }
+  return false;
+}
+
+Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
+  Cell& slot = core_.table.cell(index);
+  // A ticket that another poller took over, or that was out of its grace, is no place of ours any more.
+  if (node_ != 0 && !is_our_node(index)) node_ = 0;
+  if (node_ == 0) find_ticket(slot, wakes);
+  if (node_ != 0) {
+    core_.table.cell(node_).body[node_field::kText].fetch_and(~(std::uint64_t{kPassed} << 32), std::memory_order_relaxed);
+  }
+  if (is_offered(slot) && grantee_of(slot) == 0 && !grant_next(core_, slot, wakes, now_.monotonic)) {
+    if (!epochs_left(core_)) return Look::no_epoch;
+    if (node_ == 0) {
+      if (take_offered(slot) == Look::no_epoch) return Look::no_epoch;
+      slot_ = index;
+      return Look::granted;
+    }
+  }
+  if (node_ != 0 && grantee_of(slot) == node_) {
+    accept(index, wakes);
+    return Look::granted;
+  }
+  const CommitWord word = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed));
+  const std::uint64_t ttl = slot.body[slot_field::kTtl].load(std::memory_order_relaxed);
+  due_.reset();
+  if (ttl != 0) due_ = static_cast<std::int64_t>(slot.body[slot_field::kMonotonic].load(std::memory_order_relaxed) + ttl);
+  holder_is_ours_ = !is_offered(slot) && word.member == core_.me;
+  predecessor_ = is_offered(slot) ? MemberId{} : word.member;
+  place_ = 0;
+  if (node_ == 0) return Look::another_has_it;
+  Cell& node = core_.table.cell(node_);
+  node_value_ = node.futex.load(std::memory_order_relaxed);
+  const CellIndex before = before_in_line(node);
+  if (before != 0) {
+    const Cell& ahead = core_.table.cell(before);
+    predecessor_ = CommitWord::unpacked(ahead.word.load(std::memory_order_relaxed)).member;
+    if ((flags_of(ahead) & kAbsent) != 0) {
+      due_ = static_cast<std::int64_t>(ahead.body[node_field::kAbsentSince].load(std::memory_order_relaxed) +
+                                       ahead.body[node_field::kGrace].load(std::memory_order_relaxed));
+      predecessor_ = {};
+    }
+  }
+  for (CellIndex at = before; at != 0 && place_ < kDoublings; at = before_in_line(core_.table.cell(at))) ++place_;
+  return Look::another_has_it;
+}
+
+Result<Claiming::Look> Claiming::look() {
+  now_ = read_clocks();
+  Wakes wakes(core_);
+  Look seen = Look::again;
+  {
+    Bound bound = section_bound(core_);
+    if (wait_ != nullptr) {
+      bound.stop = wait_->stop;
+      if (wait_->at_most) bound.until = std::max(begun_ + *wait_->at_most, *bound.until);
+    }
+    auto section = Section::enter(core_, bucket_, bound);
+    if (!section) return fail(section.error());
+    const CellIndex index = find_slot(core_, section->bucket(), wanted_);
+    seen = index == 0 ? take_free(*section) : look_at(index, wakes);
+    if (seen == Look::granted) {
+      const Cell& slot = core_.table.cell(slot_);
+      record(core_, {.kind = EventKind::claimed,
+                     .key = wanted_.key,
+                     .hash = wanted_.hash,
+                     .epoch = slot.body[slot_field::kEpoch].load(std::memory_order_relaxed),
+                     .wall = now_.wall,
+                     .pid = static_cast<std::uint64_t>(core_.self().pid),
+                     .owner = request_.owner.empty() ? std::string_view(core_.owner_label) : request_.owner,
+                     .why = request_.terms.reason});
+    }
+  }
+  settle(core_, wakes, spent_);
+  return seen;
+}
+
+Result<void> Claiming::enter() {
+  auto cell = take_cell(core_);
+  if (!cell) return fail(cell.error());
+  spare_node_ = *cell;
+  auto section = Section::enter(core_, bucket_, section_bound(core_));
+  if (!section) return fail(section.error());
+  const CellIndex index = find_slot(core_, section->bucket(), wanted_);
+  if (index == 0) return {};  // it came free: the next look takes it
+  Cell& slot = core_.table.cell(index);
+  if (length_of_line(slot) >= kMaxLine) {
+    return fail(Code::limit_reached, "the line of " + request_.key.text() + " is full: " + std::to_string(kMaxLine) + " wait",
+                "come again later, or with --wait 0");
+  }
+  Cell& node = core_.table.cell(spare_node_);
+  const auto put = [&](std::size_t field, std::uint64_t value) { node.body[field].store(value, std::memory_order_relaxed); };
+  put(node_field::kArrival, core_.table.header().arrivals.fetch_add(1, std::memory_order_relaxed));
+  put(node_field::kNonce, core_.nonce);
+  put(node_field::kCounter, claim_.counter);
+  put(node_field::kTtl, claim_.ttl);
+  put(node_field::kTicketLow, wait_->ticket.empty() ? 0 : hash_of(wait_->ticket));
+  put(node_field::kGrace, static_cast<std::uint64_t>(wait_->grace.count()));
+  put(node_field::kAbsentSince, 0);
+  put(node_field::kOfferedAt, 0);
+  put(node_field::kText, two(claim_.text, wait_->ticket.empty() ? claim_.flags : claim_.flags | kTicket));
+  put(node_field::kTerms, claim_.terms);
+  put(node_field::kDisplacedEpoch, 0);
+  put(node_field::kSince, static_cast<std::uint64_t>(now_.wall));
+  node.owner.store(index, std::memory_order_relaxed);
+  TENURE_POINT("node filled");
+  node.word.store(CommitWord{Kind::node, static_cast<std::uint8_t>(NodeState::waiting), core_.me}.packed(),
+                  std::memory_order_release);
+  TENURE_POINT("node in being");
+  node_ = std::exchange(spare_node_, 0);
+  enter_line(core_, slot, node_);
+  return {};
+}
+
+bool Claiming::leave() {
+  if (node_ == 0) return false;
+  now_ = read_clocks();
+  Wakes wakes(core_);
+  bool granted = false;
+  {
+    auto section = Section::enter(core_, bucket_, section_bound(core_));
+    Cell& node = core_.table.cell(node_);
+    if (!section) {
+      // Somebody is stopped inside: whoever comes by later takes it out of the line. Its text goes with it.
+      node.body[node_field::kText].fetch_or(std::uint64_t{kAbandoned} << 32, std::memory_order_relaxed);
+      claim_.text = 0;
+      node_ = 0;
+      return false;
+    }
+    const CellIndex index = node.owner.load(std::memory_order_relaxed);
+    Cell& slot = core_.table.cell(index);
+    if (is_offered(slot) && grantee_of(slot) == node_) {
+      accept(index, wakes);
+      granted = true;
+    } else if ((flags_of(node) & kTicket) != 0) {
+      node.body[node_field::kAbsentSince].store(static_cast<std::uint64_t>(now_.monotonic), std::memory_order_relaxed);
+      node.body[node_field::kText].fetch_or(std::uint64_t{kAbsent} << 32, std::memory_order_relaxed);
+      if (const CellIndex next = next_in_line(node); next != 0) wakes.raise(core_.table.cell(next));
+      claim_.text = 0;  // the ticket keeps it
+      node_ = 0;
+    } else {
+      leave_line(core_, slot, node_, &wakes);
+      spent_.node(std::exchange(node_, 0));
+      if (is_offered(slot) && grantee_of(slot) == 0) (void)grant_next(core_, slot, wakes, now_.monotonic);
+      if (end_if_idle(core_, section->bucket(), index)) spent_.slot = index;
+    }
+  }
+  settle(core_, wakes, spent_);
+  return granted;
+}
+
+// ---- outside ----------------------------------------------------------------------------------------------------------
+
+bool Claiming::needs_judging() const {
+  if (wait_ == nullptr || wait_->on_wait || slept_to_the_bound_ || holder_is_ours_) return true;
+  if (due_ && core_.monotonic_ns() >= *due_) return true;
+  return predecessor_.none() || suspicious(core_, predecessor_);
+}
+
+Duration Claiming::bound_of_place() const {
+  return kFirstBound * (1 << std::min(place_, kDoublings));
+}
+
+// True: something was done or has changed, look again.
+Result<bool> Claiming::act_on_facts(const SlotView& seen) {
+  const Care care = wait_ == nullptr || slept_to_the_bound_ ? Care::usual : Care::quick;
+  const Duration patience = wait_ == nullptr ? kOfferPatience : bound_of_place() * 2;
+  const Facts facts = judge(core_, seen, care, patience);
+  if (facts.none()) return false;
+  std::optional<Observation> displaced;
+  if (facts.over) displaced = observe(core_, request_.key, seen, care);
+  Wakes wakes(core_);
+  bool done = false;
+  {
+    auto section = Section::enter(core_, bucket_, section_bound(core_));
+    if (!section) return fail(section.error());
+    const CellIndex index = find_slot(core_, section->bucket(), wanted_);
+    done = index != seen.index || advance(core_, section->bucket(), index, facts, wakes, spent_, core_.monotonic_ns());
+  }
+  settle(core_, wakes, spent_);
+  if (done && displaced) displaced_ = std::move(displaced);
+  return done;
+}
+
+Result<bool> Claiming::reclaim(const SlotView& seen) {
+  if (!seen.held() || seen.word.member != core_.me) return false;
+  const rules::Claimant claimant{request_.owner, request_.part, core_.self()};
+  const auto verdict = rules::decide_claim(rules::Expiry::proof, occupant_of(core_, seen, Care::quick), claimant);
+  if (verdict.answer != rules::ClaimVerdict::Answer::reclaim) return false;
+  now_ = read_clocks();
+  auto section = Section::enter(core_, bucket_, section_bound(core_));
+  if (!section) return fail(section.error());
+  Cell& slot = core_.table.cell(seen.index);
+  if (slot.word.load(std::memory_order_relaxed) != seen.word.packed() ||
+      slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) != seen.epoch.value()) {
+    return true;
+  }
+  const Epoch epoch = take_epoch(core_);
+  if (epoch.none()) return true;
+  spent_.knock = core_.me;  // the former handle learns it
+  spent_.text(end_holding(core_, slot));
+  slot.body[slot_field::kEpoch].store(epoch.value(), std::memory_order_release);
+  hold_slot(core_, slot, claim_, now_);
+  claim_.text = 0;
+  slot_ = seen.index;
+  epoch_ = epoch;
+  reclaimed_ = true;
+  return true;
+}
+
+Error Claiming::refusal(const SlotView& seen) {
+  Observation shown = observe(core_, request_.key, seen, Care::usual);
+  const rules::Claimant claimant{request_.owner, request_.part, core_.self()};
+  const auto verdict = rules::decide_claim(rules::Expiry::proof, occupant_of(core_, seen, Care::quick), claimant);
+  const bool by_part = seen.held() && verdict.answer == rules::ClaimVerdict::Answer::held_by_part;
+  std::string why = by_part ? verdict.why : shown.why;
+  return Error{by_part ? Code::held_by_part : Code::held, request_.key.text() + " is held: " + why,
+               "tenure who " + request_.key.text(), std::make_shared<const Observation>(std::move(shown))};
+}
+
+Result<void> Claiming::tell(const SlotView& seen) {
+  if (wait_ == nullptr || !wait_->on_wait || seen.epoch == told_) return {};
+  told_ = seen.epoch;
+  wait_->on_wait(observe(core_, request_.key, seen, Care::quick));
+  return {};
+}
+
+std::optional<Error> Claiming::over(MonotonicTime now) const {
+  if (wait_->stop != nullptr && wait_->stop->requested()) {
+    return Error{Code::cancelled, "the wait for " + request_.key.text() + " was given up", "", nullptr};
+  }
+  if (wait_->at_most && now - begun_ >= *wait_->at_most) {
+    return Error{Code::timed_out, request_.key.text() + " is still held after " + words(*wait_->at_most),
+                 "tenure who " + request_.key.text(), nullptr};
+  }
+  return std::nullopt;
+}
+
+Result<void> Claiming::sleep() {
+  const MonotonicTime now = core_.environment.clock->monotonic();
+  if (auto error = over(now)) return fail(std::move(*error));
+  Duration most = bound_of_place();
+  if (wait_->at_most) most = std::min(most, *wait_->at_most - (now - begun_));
+  if (due_) most = std::min(most, std::max(Duration{*due_} - now.since_origin, Duration{0}) + Duration{50'000});
+  std::array<env::Watched, 3> watched{env::Watched{&core_.table.cell(node_).futex, node_value_}};
+  std::size_t count = 1;
+  const bool dying = !predecessor_.none() && suspicious(core_, predecessor_);
+  if (dying) {
+    // It is not proven dead yet: no futex tells when its memory is freed.
+    death_poll_ = death_poll_ == Duration{0} ? kFirstDeathPoll : std::min(death_poll_ * 2, kLastDeathPoll);
+    most = std::min(most, death_poll_);
+  } else if (!predecessor_.none() && predecessor_ != core_.me) {
+    death_poll_ = Duration{0};
+    Word32& life = core_.table.row(predecessor_.number).life;
+    const std::uint32_t value = life.fetch_or(env::kSleepersBit, std::memory_order_acq_rel) | env::kSleepersBit;
+    if ((value & env::kFlaggedBit) != 0 || suspicious(core_, predecessor_)) return {};
+    watched[count++] = {&life, value};
+  }
+  if (wait_->stop != nullptr) watched[count++] = {wait_->stop->word(), 0};
+  core_.words->wait(std::span(watched).first(count), most);
+  slept_to_the_bound_ = core_.environment.clock->monotonic() - now >= bound_of_place();
+  return {};
+}
+
+Grant Claiming::grant() {
+  core_.holdings.fetch_add(1, std::memory_order_relaxed);
+  Grant grant{.key = request_.key, .claim = claim_id(core_.nonce, claim_.counter), .epoch = epoch_};
+  grant.reclaimed = reclaimed_;
+  grant.displaced = std::move(displaced_);
+  if (claim_.ttl != 0) grant.valid_until = BootTime{Duration{now_.boot}} + *request_.terms.ttl;
+  if (passed_) {
+    grant.life_descriptor = passed_->descriptor();
+    std::lock_guard lock(engine_.mutex_);
+    engine_.passed_.insert_or_assign(grant.claim.text(), std::move(passed_));
+  }
+  return grant;
+}
+
+Result<Grant> Claiming::run() {
+  if (auto prepared = prepare(); !prepared) return fail(prepared.error());
+  const auto ends = [&](Error error) -> Result<Grant> {
+    if (leave()) return grant();
+    if (error.code == Code::timed_out && error.holder == nullptr) {
+      if (auto view = read_key(core_, wanted_.key); view && *view) {
+        error.holder = std::make_shared<const Observation>(observe(core_, request_.key, *view, Care::quick));
+      }
+    }
+    return fail(std::move(error));
+  };
+  for (int round = 0;; ++round) {
+    auto seen = look();
+    if (!seen) return ends(seen.error());
+    if (*seen == Look::granted) return grant();
+    if (*seen == Look::no_epoch) {
+      if (auto raised = engine_.raise_ceiling(true); !raised) return ends(raised.error());
+      continue;
+    }
+    if (needs_judging()) {
+      auto view = read_key(core_, wanted_.key);
+      if (!view) return ends(view.error());
+      if (!*view) continue;
+      auto again = reclaim(**view);
+      if (again && !*again) again = act_on_facts(**view);
+      if (!again) return ends(again.error());
+      if (epoch_ != Epoch{}) {
+        Wakes none(core_);
+        settle(core_, none, spent_);
+        return grant();
+      }
+      if (*again && round < kRounds) continue;
+      if (wait_ == nullptr) return fail(refusal(**view));
+      (void)tell(**view);
+    }
+    if (node_ == 0) {
+      if (auto error = over(core_.environment.clock->monotonic()); error && wait_->ticket.empty()) return ends(*error);
+      if (auto entered = enter(); !entered) return ends(entered.error());
+      continue;
+    }
+    slept_to_the_bound_ = false;
+    if (auto slept = sleep(); !slept) return ends(slept.error());
+  }
+}
+
+Result<Grant> LocalEngine::try_claim(const ClaimRequest& request) {
+  if (auto checked = check_request(request, traits_); !checked) return fail(checked.error());
+  if (auto member = check_member(); !member) return fail(member.error());
+  return Claiming(*this, request, nullptr).run();
+}
+
+Result<Grant> LocalEngine::await(const ClaimRequest& request, const Wait& wait) {
+  if (auto checked = check_request(request, traits_); !checked) return fail(checked.error());
+  if (auto member = check_member(); !member) return fail(member.error());
+  return Claiming(*this, request, &wait).run();
+}
+
+}  // namespace tenure::local

@@ -1,0 +1,88 @@
+// Claiming: one claim, from its first look at the key to a grant or a refusal. See claim.cc.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/local/local_engine.h"
+#include "engine/local/slots.h"
+
+namespace tenure::local {
+
+class Claiming {
+ public:
+  // `wait`: nullptr for one try.
+  Claiming(LocalEngine& engine, const ClaimRequest& request, const Wait* wait);
+  ~Claiming();
+  Claiming(const Claiming&) = delete;
+  Claiming& operator=(const Claiming&) = delete;
+
+  Result<Grant> run();
+
+ private:
+  // What one look inside the section came to.
+  enum class Look : std::uint8_t {
+    granted,
+    another_has_it,
+    no_epoch,  // the durable ceiling must be raised first
+    again,     // something changed under our hands
+  };
+
+  Result<void> prepare();
+  Result<Look> look();
+  Look look_at(CellIndex slot, Wakes& wakes);
+  Result<void> enter();
+  Look take_free(Section& section);
+  Look take_offered(Cell& slot);
+  void accept(CellIndex slot, Wakes& wakes);
+  bool is_our_node(CellIndex slot) const;
+  Result<bool> act_on_facts(const SlotView& seen);
+  Result<bool> reclaim(const SlotView& seen);
+  bool find_ticket(Cell& slot, Wakes& wakes);
+
+  Error refusal(const SlotView& seen);
+  Result<void> tell(const SlotView& seen);
+  bool needs_judging() const;
+  // Sleeps until something may have changed. Code::timed_out, Code::cancelled.
+  Result<void> sleep();
+  std::optional<Error> over(MonotonicTime now) const;
+  Duration bound_of_place() const;
+  // Out of the line, or absent with a ticket. True: it was granted in the last moment after all.
+  bool leave();
+  Grant grant();
+  Now read_clocks() const;
+
+  Core& core_;
+  LocalEngine& engine_;
+  const ClaimRequest& request_;
+  const Wait* wait_;
+  const Wanted wanted_;
+  const std::uint32_t bucket_;
+  const MonotonicTime begun_;
+
+  Claim claim_;
+  std::string text_;
+  std::unique_ptr<env::PassedByte> passed_;
+  CellIndex rest_ = 0;   // the rest of a long key, until a slot has it
+  CellIndex cell_ = 0;   // for a new slot, until it is one
+  CellIndex spare_node_ = 0;  // for a place in line, until it is one
+  CellIndex node_ = 0;   // our place in line
+  Epoch epoch_;          // granted
+  CellIndex slot_ = 0;   // granted
+  Now now_;
+  bool reclaimed_ = false;
+  std::optional<Observation> displaced_;
+  Spent spent_;
+
+  // As of the last look, for sleeping.
+  std::uint32_t node_value_ = 0;
+  MemberId predecessor_;
+  std::optional<std::int64_t> due_;  // monotonic: when the holder's TTL, a guard or the grace of a ticket runs out
+  std::uint32_t place_ = 0;
+  bool holder_is_ours_ = false;
+  bool slept_to_the_bound_ = false;
+  Duration death_poll_{0};
+  Epoch told_;
+};
+
+}  // namespace tenure::local

@@ -1,0 +1,378 @@
+// Joining a space: the table is found or made, a member number is taken, the keeper thread is started. And leaving it.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/text.h"
+#include "engine/local/cells.h"
+#include "engine/local/events.h"
+#include "engine/local/local_engine.h"
+#include "engine/local/texts.h"
+#include "engine/local/words_of.h"
+
+namespace tenure::local {
+namespace {
+
+constexpr Duration kEntryPatience = std::chrono::seconds(10);
+constexpr Duration kBackOff = std::chrono::microseconds(500);
+constexpr Duration kRound = std::chrono::seconds(5);
+
+// What lies under the name `table`.
+enum class Found : std::uint8_t { ours, missing, other_boot, other_format, noise, other_lock };
+
+struct Inspection {
+  Found found = Found::missing;
+  Limits limits;
+  std::uint32_t format = 0;
+};
+
+bool credible(const Limits& limits) {
+  const bool powers = std::has_single_bit(limits.buckets) && std::has_single_bit(limits.events);
+  return powers && limits.members > 0 && limits.members <= kMaxMembers && limits.buckets <= 1u << 24 &&
+         limits.events >= 64 && limits.events <= 1u << 24 && limits.cells > 0 && limits.cells <= 1u << 28 &&
+         limits.first_cells > 0 && limits.first_cells <= limits.cells;
+}
+
+Inspection inspect(const Header& header, const std::string& boot_id, FileIdentity lock) {
+  Inspection seen;
+  if (header.magic != kMagic) return {Found::noise, {}, 0};
+  seen.format = header.format;
+  seen.limits = header.limits;
+  if (header.format != kFormat || header.bytes != sizeof(Header)) return {Found::other_format, {}, header.format};
+  const auto* boot = reinterpret_cast<const char*>(header.boot_id.data());
+  if (std::string_view(boot, strnlen(boot, header.boot_id.size())) != boot_id) return {Found::other_boot, {}, kFormat};
+  if (!credible(header.limits)) return {Found::noise, {}, kFormat};
+  if (FileIdentity{header.lock_device, header.lock_inode} != lock) return {Found::other_lock, {}, kFormat};
+  seen.found = Found::ours;
+  return seen;
+}
+
+Result<Inspection> inspect(env::LocalFolder& folder, const std::string& boot_id, FileIdentity lock) {
+  auto memory = folder.map_table(sizeof(Header), sizeof(Header));
+  if (!memory && memory.error().code == Code::damaged) return Inspection{Found::noise, {}, 0};
+  if (!memory) return fail(memory.error());
+  if (*memory == nullptr) return Inspection{Found::missing, {}, 0};
+  return inspect(*reinterpret_cast<const Header*>((*memory)->data()), boot_id, lock);
+}
+
+Error refused(const env::LocalFolder& folder, const Inspection& seen) {
+  const std::string table = folder.path() + "/table";
+  const std::string remedy = "end the processes that have the space open, then try again: fuser " + folder.path() + "/lock";
+  switch (seen.found) {
+    case Found::other_format:
+      return {Code::unsuitable_folder,
+              table + " has format " + std::to_string(seen.format) + ", this program knows " + std::to_string(kFormat) +
+                  ", and members of it live",
+              "use the version of tenure that made it, or " + remedy, nullptr};
+    case Found::other_lock:
+      return {Code::damaged, folder.path() + "/lock was replaced while members of the space live", remedy, nullptr};
+    case Found::missing:
+      return {Code::section_busy, table + " is gone, and members of it live (or others are just making it)", remedy, nullptr};
+    default:
+      return {Code::damaged, table + " is damaged, and members of it live", remedy, nullptr};
+  }
+}
+
+struct Making {
+  Core& core;
+  const Limits& limits;
+  const Ceiling::Start& start;
+  FileIdentity lock;
+  SpaceId id;
+};
+
+void fill(const Making& making, std::byte* memory) {
+  Header& header = *reinterpret_cast<Header*>(memory);
+  header.format = kFormat;
+  header.bytes = sizeof(Header);
+  const std::string& boot = making.core.self().boot_id;
+  std::memcpy(header.boot_id.data(), boot.data(), std::min(boot.size(), header.boot_id.size()));
+  std::memcpy(header.space_id.data(), making.id.data(), std::min(making.id.size(), header.space_id.size()));
+  header.lock_device = making.lock.device;
+  header.lock_inode = making.lock.inode;
+  header.limits = making.limits;
+  header.epoch.store(making.start.start.value(), std::memory_order_relaxed);
+  header.ceiling.store(making.start.bound.value(), std::memory_order_relaxed);
+  header.arrivals.store(1, std::memory_order_relaxed);
+  header.ready_cells.store(making.limits.first_cells, std::memory_order_relaxed);
+  header.magic = kMagic;
+  const Table table(memory);
+  for (CellIndex cell = 1; cell <= making.limits.first_cells; ++cell) {
+    table.bitmap()[cell / 64].fetch_or(std::uint64_t{1} << (cell % 64), std::memory_order_relaxed);
+  }
+}
+
+// Alone in the folder: a fresh table, above every epoch that was ever given out.
+Result<void> make(Core& core, const Limits& limits) {
+  const Places places = Places::of(limits);
+  auto start = core.ceiling.start_new_table();
+  if (!start) return fail(start.error());
+  const Making making{core, limits, *start, core.folder->lock_file(), start->space};
+  auto made = core.folder->make_table(places.up_to(limits.first_cells), places.end,
+                                      [&](std::byte* memory) { fill(making, memory); });
+  if (!made) return fail(made.error());
+  for (const std::string& note : start->notes) core.notes.push_back(note);
+  return {};
+}
+
+// The table of this boot, mapped; made if there is none that anybody lives in.
+Result<void> find_or_make(Core& core, const LocalOptions& options) {
+  env::LocalFolder& folder = *core.folder;
+  const MonotonicTime begun = core.environment.clock->monotonic();
+  Word32 nobody{0};
+  for (int attempt = 0;; ++attempt) {
+    if (auto entered = folder.enter(kEntryPatience); !entered) return entered;
+    const auto lock_in_place = folder.lock_in_place();
+    if (!lock_in_place) return fail(lock_in_place.error());
+    auto seen = inspect(folder, core.self().boot_id, folder.lock_file());
+    if (!seen) return fail(seen.error());
+    bool fit = seen->found == Found::ours && *lock_in_place;
+    if (!fit && *lock_in_place) {
+      const auto alone = folder.enter_alone();
+      if (!alone) return fail(alone.error());
+      if (*alone) {
+        seen = inspect(folder, core.self().boot_id, folder.lock_file());
+        auto made = seen && seen->found != Found::ours ? make(core, options.limits) : Result<void>{};
+        auto shared = folder.let_others_in();
+        if (!seen) return fail(seen.error());
+        if (!made) return made;
+        if (!shared) return shared;
+        seen = inspect(folder, core.self().boot_id, folder.lock_file());
+        if (!seen) return fail(seen.error());
+        fit = seen->found == Found::ours;
+      }
+    }
+    if (fit) {
+      const Places places = Places::of(seen->limits);
+      auto memory = folder.map_table(places.up_to(seen->limits.first_cells), places.end);
+      if (!memory) return fail(memory.error());
+      if (*memory != nullptr) {
+        const auto in_place = folder.in_place(**memory);
+        if (!in_place) return fail(in_place.error());
+        if (*in_place) {
+          core.memory = std::move(*memory);
+          core.table = Table(core.memory->data());
+          return {};
+        }
+      }
+    }
+    folder.leave();
+    // Two who found no table each keep the other from being alone: one of them comes back later.
+    const Duration back_off = kBackOff * (1 + (core.self().pid + attempt * 7) % 16);
+    const std::array watched{env::Watched{&nobody, 0}};
+    core.words->wait(watched, back_off);
+    if (core.environment.clock->monotonic() - begun > kEntryPatience || attempt > 20'000) return fail(refused(folder, *seen));
+  }
+}
+
+void write_row(Core& core, MemberRow& row) {
+  const Standpoint& self = core.environment.processes->self();
+  const auto put = [](Word64& word, std::uint64_t value) { word.store(value, std::memory_order_relaxed); };
+  row.life.store(0, std::memory_order_relaxed);
+  put(row.pid, static_cast<std::uint64_t>(self.identity.pid));
+  put(row.start_ticks, self.identity.start_ticks);
+  put(row.pid_namespace, self.identity.pid_namespace);
+  put(row.time_namespace, self.identity.time_namespace);
+  put(row.user, self.identity.user);
+  put(row.joined_wall, static_cast<std::uint64_t>(core.wall_ns()));
+  put(row.nonce, core.nonce);
+  std::string text;
+  add_field(text, Tag::owner, core.owner_label);
+  add_field(text, Tag::host, std::string_view(self.host).substr(0, 64));
+  add_field(text, Tag::user_name, std::string_view(self.user_name).substr(0, 32));
+  add_field(text, Tag::command, std::string_view(self.command).substr(0, 400));
+  add_field(text, Tag::directory, std::string_view(self.directory).substr(0, kRowText - text.size() - 3));
+  write_bytes(row.text.data(), text);
+  put(row.text_bytes, text.size());
+}
+
+// Our byte is taken: whoever had the number is dead or gone. True: it is ours.
+Result<bool> take_number(Core& core, std::uint16_t number) {
+  Word64& state = core.table.state(number);
+  const std::uint64_t before = state.load(std::memory_order_acquire);
+  const MemberId former{number, generation_of(before)};
+  // Until we are somebody, cells and sections that we clear are taken in the name of the new generation.
+  core.me = {number, former.generation + 1};
+  core.lock_as = lock_word(core.me);
+  if (phase_of(before) != Phase::free) {
+    auto cleared = clear_member(core, former);
+    if (!cleared) return cleared;
+    if (!*cleared) return false;
+  }
+  state.store(state_word(core.me.generation, Phase::joining), std::memory_order_release);
+  return true;
+}
+
+Result<void> take_any_number(Core& core) {
+  Header& header = core.table.header();
+  const std::uint32_t count = core.table.limits().members;
+  const std::uint32_t begin = header.member_hint.load(std::memory_order_relaxed);
+  // First those that were left in good order, then those whose members may be dead.
+  for (const bool free_ones : {true, false}) {
+    for (std::uint32_t step = 0; step < count; ++step) {
+      const auto number = static_cast<std::uint16_t>((begin + step) % count);
+      const std::uint64_t state = core.table.state(number).load(std::memory_order_acquire);
+      if ((phase_of(state) == Phase::free) != free_ones) continue;
+      if (!free_ones && !suspicious(core, {number, generation_of(state)})) continue;
+      auto taken = core.folder->take_byte(number);
+      if (!taken) return fail(taken.error());
+      if (!*taken) continue;
+      auto ours = take_number(core, number);
+      if (ours && *ours) {
+        header.member_hint.store(number, std::memory_order_relaxed);
+        return {};
+      }
+      core.me = {};
+      core.folder->drop_byte(number);
+      if (!ours) return fail(ours.error());
+    }
+  }
+  return fail(Code::limit_reached,
+              "all " + std::to_string(count) + " member numbers of the space at " + core.folder->path() + " are taken",
+              "end some of the processes that have it open: fuser " + core.folder->path() + "/lock");
+}
+
+Traits traits_of(const env::LocalFolder& folder) {
+  Traits traits;
+  traits.name = "local";
+  traits.ttl = true;
+  traits.first_in_first_out = true;
+  traits.durable_epochs = true;
+  traits.between_processes = true;
+  traits.life_descriptor = true;
+  traits.tickets = true;
+  traits.log = true;
+  traits.own_labels = true;
+  traits.pushes_loss = true;
+  traits.exclusion = "strict among all processes of this machine that open " + folder.path();
+  return traits;
+}
+
+Result<void> join(Core& core, LocalEngine& engine) {
+  std::array<std::uint8_t, 8> random{};
+  if (auto filled = core.environment.random->fill(random); !filled) return filled;
+  std::memcpy(&core.nonce, random.data(), 8);
+  core.owner_label = to_hex(random);
+  core.pid = static_cast<std::uint64_t>(core.self().pid);
+  if (auto number = take_any_number(core); !number) return number;
+  MemberRow& row = core.table.row(core.me.number);
+  write_row(core, row);
+  auto kept = core.folder->start_keeper({&row.life, &row.inbox, [&engine] { engine.round(); }, kRound});
+  // Without a robust list its byte alone proves its death.
+  if (!kept && kept.error().code != Code::unsupported) return kept;
+  core.table.state(core.me.number).store(state_word(core.me.generation, Phase::live), std::memory_order_release);
+  return {};
+}
+
+}  // namespace
+
+LocalEngine::LocalEngine(std::unique_ptr<Core> core) : core_(std::move(core)), traits_(traits_of(*core_->folder)) {}
+
+LocalEngine::~LocalEngine() {
+  if (core_->me.none() || !core_->mark.same()) return;
+  core_->folder->stop_keeper();
+  if (!core_->over.load(std::memory_order_acquire)) {
+    while (const CellIndex cell = core_->pockets.take()) drop_cell(*core_, cell);
+    // With a lease that was not given back the number stays taken, until somebody clears up after a dead member.
+    if (core_->holdings.load(std::memory_order_relaxed) == 0) {
+      core_->table.state(core_->me.number).store(state_word(core_->me.generation, Phase::free), std::memory_order_release);
+    }
+  }
+  core_->folder->drop_byte(core_->me.number);
+  core_->folder->leave();
+}
+
+Result<void> LocalEngine::check_process() const {
+  if (core_->mark.same()) return {};
+  return fail(Code::wrong_process, "this space was opened by the parent of this process; a forked child has no part in it",
+              "open it in this process");
+}
+
+Result<void> LocalEngine::check_member() const {
+  if (auto own = check_process(); !own) return own;
+  if (core_->me.none()) {
+    return fail(Code::not_permitted, "the space at " + core_->folder->path() + " was opened for looking only");
+  }
+  if (core_->over.load(std::memory_order_acquire)) {
+    return fail(Code::lost, "this process is no longer a member of the space: " + core_->over_why, "open it again");
+  }
+  if ((core_->table.row(core_->me.number).life.load(std::memory_order_acquire) & env::kFlaggedBit) != 0) {
+    return fail(Code::lost, "the keeper thread of this process was killed, and others may take its keys", "open the space again");
+  }
+  return {};
+}
+
+Result<void> LocalEngine::raise_ceiling(bool now) {
+  Header& header = core_->table.header();
+  const std::uint64_t epoch = header.epoch.load(std::memory_order_relaxed);
+  const std::uint64_t bound = header.ceiling.load(std::memory_order_acquire);
+  if (!now && (bound > epoch && bound - epoch > rules::kCeilingBlock / 2)) return {};
+  auto raised = core_->ceiling.raise(Epoch{std::min(epoch, bound)});
+  if (!raised) return fail(raised.error());
+  std::uint64_t seen = bound;
+  while (seen < raised->value() &&
+         !header.ceiling.compare_exchange_weak(seen, raised->value(), std::memory_order_acq_rel)) {
+  }
+  return {};
+}
+
+void LocalEngine::round() {
+  Core& core = *core_;
+  if (core.me.none() || core.over.load(std::memory_order_relaxed)) return;
+  const auto in_place = core.folder->in_place(*core.memory);
+  const auto lock_in_place = core.folder->lock_in_place();
+  const bool whole = core.table.header().magic == kMagic;
+  if ((in_place && !*in_place) || (lock_in_place && !*lock_in_place) || !whole) {
+    core.over_why = !whole ? "its table was overwritten" : "its folder, table or lock was moved, replaced or removed";
+    core.over.store(true, std::memory_order_release);
+  } else {
+    (void)raise_ceiling(false);
+  }
+  std::function<void()> look;
+  {
+    std::lock_guard lock(mutex_);
+    look = disturbed_;
+  }
+  if (look) look();
+}
+
+void LocalEngine::on_disturbance(std::function<void()> look) {
+  std::lock_guard lock(mutex_);
+  disturbed_ = std::move(look);
+}
+
+}  // namespace tenure::local
+
+namespace tenure {
+
+Result<std::shared_ptr<Engine>> open_local(std::unique_ptr<env::LocalFolder> folder, std::shared_ptr<env::Words> words,
+                                           env::Environment environment, const LocalOptions& options) {
+  auto core = std::make_unique<local::Core>(std::move(environment), std::move(folder), std::move(words));
+  local::Core& shared = *core;
+  if (options.observe_only) {
+    auto seen = shared.folder->map_table(sizeof(local::Header), sizeof(local::Header));
+    if (!seen) return fail(seen.error());
+    if (*seen == nullptr) {
+      return fail(Code::unreachable, "nobody has used the space at " + shared.folder->path() + " since the machine started");
+    }
+    const auto& header = *reinterpret_cast<const local::Header*>((*seen)->data());
+    const auto found = local::inspect(header, shared.self().boot_id, {header.lock_device, header.lock_inode});
+    if (found.found == local::Found::other_boot) {
+      return fail(Code::unreachable, "nobody has used the space at " + shared.folder->path() + " since the machine started");
+    }
+    if (found.found != local::Found::ours) return fail(local::refused(*shared.folder, found));
+    const local::Places places = local::Places::of(found.limits);
+    auto memory = shared.folder->map_table(places.up_to(found.limits.first_cells), places.end);
+    if (!memory) return fail(memory.error());
+    if (*memory == nullptr) return fail(Code::unreachable, shared.folder->path() + "/table was just removed");
+    shared.memory = std::move(*memory);
+    shared.table = local::Table(shared.memory->data());
+    return std::make_shared<local::LocalEngine>(std::move(core));
+  }
+  if (auto found = local::find_or_make(shared, options); !found) return fail(found.error());
+  auto engine = std::make_shared<local::LocalEngine>(std::move(core));
+  if (auto joined = local::join(shared, *engine); !joined) return fail(joined.error());
+  return engine;
+}
+
+}  // namespace tenure

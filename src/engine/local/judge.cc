@@ -1,0 +1,191 @@
+#include "engine/local/judge.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "engine/local/texts.h"
+#include "rules/liveness.h"
+
+namespace tenure::local {
+namespace {
+
+constexpr std::size_t kJudgedNodes = 16;  // from the head of a line; the others look after themselves
+
+std::optional<ProcessIdentity> owner_process_in(const Core& core, std::string_view text) {
+  const auto bytes = field(text, Tag::owner_process);
+  if (!bytes || bytes->size() != 20) return std::nullopt;
+  ProcessIdentity identity = core.self();
+  identity.pid = static_cast<std::int32_t>(number_in(*bytes, 0, 4));
+  identity.start_ticks = number_in(*bytes, 4, 8);
+  identity.pid_namespace = number_in(*bytes, 12, 8);
+  const auto times = field(text, Tag::owner_times).value_or(std::string_view{});
+  identity.time_namespace = number_in(times, 0, 8);
+  identity.user = static_cast<std::uint32_t>(number_in(times, 8, 4));
+  return identity;
+}
+
+// The default part of a claim is the number of its handle.
+std::string part_of(const ClaimId& claim, std::string_view text) {
+  if (const auto part = field(text, Tag::part)) return std::string(*part);
+  return claim.text().substr(16);
+}
+
+Holder holder_from(const Core& core, MemberId member, const ClaimId& claim, const Terms& terms, std::int64_t since,
+                   const std::string& text) {
+  const MemberSeen seen = see_member(core, member);
+  Holder holder;
+  holder.owner = field_or(text, Tag::owner, seen.owner);
+  holder.part = part_of(claim, text);
+  holder.process = seen.identity;
+  holder.owner_process = owner_process_in(core, text);
+  holder.host = seen.host;
+  holder.user_name = seen.user_name;
+  holder.command = field_or(text, Tag::command, seen.command);
+  holder.directory = field_or(text, Tag::directory, seen.directory);
+  holder.reason = field_or(text, Tag::reason);
+  holder.channel = field_or(text, Tag::channel);
+  holder.version = field_or(text, Tag::version);
+  holder.session = field_or(text, Tag::session);
+  holder.since = WallTime{Duration{since}};
+  holder.ttl = terms.ttl;
+  return holder;
+}
+
+const NodeView* grantee_in(const SlotView& slot) {
+  const auto found = std::find_if(slot.line.begin(), slot.line.end(),
+                                  [&](const NodeView& node) { return node.index == slot.grantee; });
+  return slot.grantee != 0 && found != slot.line.end() ? &*found : nullptr;
+}
+
+bool same_clock(const Core& core, MemberId member) {
+  const MemberSeen seen = see_member(core, member);
+  return seen.current && seen.identity.time_namespace == core.self().time_namespace;
+}
+
+// An offer that its grantee does not take up.
+bool does_not_stir(Core& core, const NodeView& node, Duration patience) {
+  if ((node.flags & kAbsent) != 0) return false;  // has its grace
+  const Duration waited{core.monotonic_ns() - static_cast<std::int64_t>(node.offered_at)};
+  return see_member(core, node.word.member).stopped || (patience > Duration{0} && waited > patience);
+}
+
+}  // namespace
+
+Holder holder_of(const Core& core, const SlotView& slot) {
+  return holder_from(core, slot.word.member, slot.claim, slot.terms, slot.since, slot.text);
+}
+
+Holder holder_of(const Core& core, const NodeView& node) {
+  return holder_from(core, node.word.member, node.claim, node.terms, node.since, node.text);
+}
+
+Verdict further_proofs(Core& core, const std::string& text) {
+  if (const auto byte = field(text, Tag::passed_byte)) {
+    switch (core.folder->probe_byte(number_in(*byte, 0, 8))) {
+      case env::LocalFolder::ByteSight::held:
+        return {Liveness::live, "a process that was given its descriptor lives"};
+      case env::LocalFolder::ByteSight::unreadable:
+        return {Liveness::unknown, "whether a child was given its descriptor cannot be asked"};
+      case env::LocalFolder::ByteSight::free:
+        break;
+    }
+  }
+  if (const auto owner = owner_process_in(core, text)) {
+    const env::Processes& processes = *core.environment.processes;
+    const Verdict verdict = rules::judge_process(*owner, processes.look(owner->pid), processes.self());
+    if (verdict.liveness != Liveness::dead) return {verdict.liveness, "whom it is kept for: " + verdict.evidence};
+  }
+  return {Liveness::dead, "nothing else keeps it"};
+}
+
+Verdict judge_holding(Core& core, const SlotView& slot, Care care) {
+  const Verdict member = prove(core, slot.word.member, care);
+  if (member.liveness != Liveness::dead || (slot.flags & kHasProofs) == 0) return member;
+  const Verdict further = further_proofs(core, slot.text);
+  return further.liveness == Liveness::dead ? member : further;
+}
+
+bool guarded(const Core& core, const SlotView& slot) {
+  return slot.guard != 0 && core.monotonic_ns() <= slot.guard;
+}
+
+rules::Occupant occupant_of(Core& core, const SlotView& slot, Care care) {
+  rules::Occupant occupant;
+  occupant.kind = rules::Occupant::Kind::holder;
+  const NodeView* grantee = slot.held() ? nullptr : grantee_in(slot);
+  const Holder holder = grantee != nullptr ? holder_of(core, *grantee) : holder_of(core, slot);
+  occupant.owner = holder.owner;
+  occupant.part = holder.part;
+  occupant.process = holder.process;
+  if (grantee != nullptr) {
+    occupant.verdict = prove(core, grantee->word.member, care);
+    return occupant;
+  }
+  occupant.verdict = judge_holding(core, slot, care);
+  occupant.hard_ttl = slot.terms.ttl;
+  if (slot.terms.ttl && same_clock(core, slot.word.member)) {
+    occupant.since_extension = {rules::Age::Basis::monotonic,
+                                std::max(Duration{core.monotonic_ns() - slot.monotonic}, Duration{0})};
+  }
+  return occupant;
+}
+
+Observation observe(Core& core, const Key& key, const std::optional<SlotView>& slot, Care care) {
+  Observation seen{.key = key};
+  seen.claimable = true;
+  seen.why = "nobody holds it";
+  if (!slot) return seen;
+  const std::string waiting = slot->waiting == 0 ? "" : std::to_string(slot->waiting) + " in line";
+  const NodeView* grantee = slot->held() ? nullptr : grantee_in(*slot);
+  if (!slot->held() && grantee == nullptr) {
+    seen.why = slot->waiting == 0 ? seen.why : "nobody holds it; " + waiting + " do not stir";
+    return seen;
+  }
+  const rules::Occupant occupant = occupant_of(core, *slot, care);
+  const rules::ClaimVerdict stranger = rules::decide_for_stranger(rules::Expiry::proof, occupant);
+  seen.state = State::held;
+  seen.epoch = slot->epoch;
+  seen.holder = grantee != nullptr ? holder_of(core, *grantee) : holder_of(core, *slot);
+  seen.verdict = occupant.verdict;
+  seen.claimable = stranger.granted();
+  seen.why = stranger.why;
+  seen.frees_in = stranger.frees_in;
+  seen.note = waiting;
+  if (grantee != nullptr) {
+    seen.note = "offered to the first in line, which has not taken it up yet" + (waiting.empty() ? "" : "; " + waiting);
+  }
+  if (seen.claimable && guarded(core, *slot) && seen.verdict.liveness != Liveness::dead) {
+    seen.claimable = false;
+    seen.why = "an operation runs under its guard";
+  }
+  return seen;
+}
+
+Facts judge(Core& core, const SlotView& slot, Care care, Duration patience) {
+  Facts facts;
+  if (slot.held()) {
+    const rules::Occupant occupant = occupant_of(core, slot, care);
+    const auto verdict = rules::decide_for_stranger(rules::Expiry::proof, occupant);
+    const bool dead = occupant.verdict.liveness == Liveness::dead;
+    if (slot.guard != 0 && !guarded(core, slot)) {
+      facts.over = {slot.index, slot.word.packed(), slot.epoch.value(), EventKind::lost,
+                    "an operation ran past the bound of its guard"};
+    } else if (verdict.granted() && (dead || !guarded(core, slot))) {
+      facts.over = {slot.index, slot.word.packed(), slot.epoch.value(), EventKind::taken_over, verdict.why};
+    }
+  }
+  for (std::size_t i = 0; i < slot.line.size() && i < kJudgedNodes; ++i) {
+    const NodeView& node = slot.line[i];
+    Facts::Node fact{node.index, node.word.packed(), node.arrival, false};
+    if ((node.flags & (kAbsent | kAbandoned)) != 0) {
+      fact.dead = true;  // whether a ticket still has its grace is looked at in the section
+    } else if (suspicious(core, node.word.member) || care == Care::usual) {
+      fact.dead = prove(core, node.word.member, care).liveness == Liveness::dead;
+    }
+    const bool idle_grantee = node.index == slot.grantee && does_not_stir(core, node, patience);
+    if (fact.dead || idle_grantee) facts.nodes.push_back(fact);
+  }
+  return facts;
+}
+
+}  // namespace tenure::local

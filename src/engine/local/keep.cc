@@ -1,0 +1,153 @@
+// Keeping a lease: is it still ours, its TTL, and operations under guard.
+#include <algorithm>
+
+#include "base/limits.h"
+#include "engine/local/events.h"
+#include "engine/local/local_engine.h"
+#include "rules/ownership.h"
+
+namespace tenure::local {
+namespace {
+
+std::optional<BootTime> valid_until(const SlotView& slot) {
+  if (!slot.terms.ttl) return std::nullopt;
+  return BootTime{Duration{slot.boot}} + *slot.terms.ttl;
+}
+
+// How late it is, if it is.
+std::optional<Duration> late_by(const Core& core, const SlotView& slot) {
+  const auto until = valid_until(slot);
+  if (!until) return std::nullopt;
+  const Duration late = core.environment.clock->boottime() - *until;
+  return late > Duration{0} ? std::optional(late) : std::nullopt;
+}
+
+Error past_ttl(const ClaimRef& claim, Duration late) {
+  return Error{Code::expired, claim.key.text() + " is past its TTL by " + words(late), "renew it", nullptr};
+}
+
+// The very holding that was looked at, in its section.
+bool is_same(const Cell& slot, const SlotView& seen) {
+  return slot.word.load(std::memory_order_relaxed) == seen.word.packed() &&
+         slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) == seen.epoch.value();
+}
+
+}  // namespace
+
+Error LocalEngine::lost(const ClaimRef& claim, const std::optional<SlotView>& now) const {
+  std::string why;
+  const auto seen = read_events(*core_, 0);
+  for (const Event& event : seen.events) {
+    if (event.epoch != claim.epoch || event.kind == EventKind::claimed) continue;
+    why = std::string(word_of(event.kind)) + (event.why.empty() ? "" : ": " + event.why);
+  }
+  Error error{Code::lost, claim.key.text() + " is no longer this claim's", "claim it again", nullptr};
+  if (!why.empty()) error.message += " (" + why + ")";
+  if (now && now->held()) {
+    error.message += ": it is held by another claim under epoch " + now->epoch.text();
+    error.holder = std::make_shared<const Observation>(observe(*core_, claim.key, now, Care::quick));
+  } else {
+    error.message += ": it was given back or taken away";
+  }
+  return error;
+}
+
+Result<SlotView> LocalEngine::current(const ClaimRef& claim) const {
+  auto slot = read_key(*core_, claim.key.text());
+  if (!slot) return fail(slot.error());
+  const bool ours = *slot && (*slot)->held() && (*slot)->claim == claim.claim && (*slot)->epoch == claim.epoch;
+  if (!ours) return fail(lost(claim, *slot));
+  if ((*slot)->guard != 0 && !guarded(*core_, **slot)) {
+    return fail(Code::lost, claim.key.text() + " is lost: an operation ran past the bound of its guard");
+  }
+  return std::move(**slot);
+}
+
+Result<Renewal> LocalEngine::beat(const ClaimRef& claim) {
+  if (auto member = check_member(); !member) return fail(member.error());
+  auto slot = current(claim);
+  if (!slot) return fail(slot.error());
+  return Renewal{slot->epoch, late_by(*core_, *slot), valid_until(*slot)};
+}
+
+Result<Renewal> LocalEngine::renew(const ClaimRef& claim) {
+  if (auto member = check_member(); !member) return fail(member.error());
+  auto seen = current(claim);
+  if (!seen) return fail(seen.error());
+  const auto late = late_by(*core_, *seen);
+  if (!seen->terms.ttl) return Renewal{seen->epoch, late, std::nullopt};
+  seen->monotonic = core_->monotonic_ns();
+  seen->boot = core_->boot_ns();
+  Cell& slot = core_->table.cell(seen->index);
+  {
+    auto section = Section::enter(*core_, slot.home.load(std::memory_order_relaxed), section_bound(*core_));
+    if (!section) return fail(section.error());
+    if (!is_same(slot, *seen)) return fail(lost(claim, std::nullopt));
+    slot.body[slot_field::kMonotonic].store(static_cast<std::uint64_t>(seen->monotonic), std::memory_order_relaxed);
+    slot.body[slot_field::kBoot].store(static_cast<std::uint64_t>(seen->boot), std::memory_order_relaxed);
+    record(*core_, {.kind = EventKind::renewed,
+                    .key = claim.key.text(),
+                    .hash = slot.body[slot_field::kHash].load(std::memory_order_relaxed),
+                    .epoch = claim.epoch.value(),
+                    .wall = core_->wall_ns(),
+                    .pid = static_cast<std::uint64_t>(core_->self().pid),
+                    .owner = core_->owner_label});
+  }
+  tell_watchers(*core_);
+  return Renewal{seen->epoch, late, valid_until(*seen)};
+}
+
+Result<Standing> LocalEngine::verify(const ClaimRef& claim) {
+  if (auto member = check_member(); !member) return fail(member.error());
+  auto slot = current(claim);
+  if (!slot) return fail(slot.error());
+  if (const auto late = late_by(*core_, *slot)) return fail(past_ttl(claim, *late));
+  Standing standing{slot->epoch, std::nullopt};
+  if (const auto until = valid_until(*slot)) standing.remaining = *until - core_->environment.clock->boottime();
+  return standing;
+}
+
+Result<void> LocalEngine::guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation) {
+  if (auto member = check_member(); !member) return member;
+  const Duration bound = std::clamp(at_most, Duration{0}, Duration{limits::kLongestDuration});
+  auto seen = current(claim);
+  if (!seen) return fail(seen.error());
+  if (const auto late = late_by(*core_, *seen)) return fail(past_ttl(claim, *late));
+  Cell& slot = core_->table.cell(seen->index);
+  const std::uint32_t bucket = slot.home.load(std::memory_order_relaxed);
+  {
+    auto section = Section::enter(*core_, bucket, section_bound(*core_));
+    if (!section) return fail(section.error());
+    if (!is_same(slot, *seen)) return fail(lost(claim, std::nullopt));
+    if (slot.body[slot_field::kGuard].load(std::memory_order_relaxed) != 0) {
+      return fail(Code::section_busy, "another operation runs under the guard of " + claim.key.text());
+    }
+    const auto until = static_cast<std::uint64_t>(core_->monotonic_ns() + bound.count());
+    slot.body[slot_field::kGuard].store(until, std::memory_order_relaxed);
+    seen->guard = static_cast<std::int64_t>(until);
+  }
+  operation();
+  Wakes wakes(*core_);
+  Spent spent;
+  bool still = false;
+  {
+    auto section = Section::enter(*core_, bucket, section_bound(*core_));
+    if (section && is_same(slot, *seen)) {
+      still = guarded(*core_, *seen);
+      if (still) {
+        slot.body[slot_field::kGuard].store(0, std::memory_order_relaxed);
+      } else {
+        take_away(*core_, slot, EventKind::lost, "an operation ran past the bound of its guard", spent);
+        (void)grant_next(*core_, slot, wakes, core_->monotonic_ns());
+        if (end_if_idle(*core_, section->bucket(), seen->index)) spent.slot = seen->index;
+      }
+    }
+  }
+  settle(*core_, wakes, spent);
+  if (still) return {};
+  return fail(Code::unknown_outcome, "the operation under the guard of " + claim.key.text() +
+                                         " ran past its bound of " + words(bound) +
+                                         ": others may have acted meanwhile");
+}
+
+}  // namespace tenure::local

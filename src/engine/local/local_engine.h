@@ -1,0 +1,72 @@
+// LocalEngine: Engine over the table of a local space, for one member. Private to this folder; others use local.h.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "engine/engine.h"
+#include "engine/local/advance.h"
+#include "engine/local/core.h"
+#include "engine/local/local.h"
+#include "engine/local/snapshot.h"
+
+namespace tenure::local {
+
+class LocalEngine final : public Engine, private ShortWay {
+ public:
+  explicit LocalEngine(std::unique_ptr<Core> core);
+  ~LocalEngine() override;
+
+  const Traits& traits() const override { return traits_; }
+  std::string location() const override { return core_->folder->path(); }
+
+  // claim.cc
+  Result<Grant> try_claim(const ClaimRequest& request) override;
+  Result<Grant> await(const ClaimRequest& request, const Wait& wait) override;
+  // keep.cc
+  Result<Renewal> beat(const ClaimRef& claim) override;
+  Result<Renewal> renew(const ClaimRef& claim) override;
+  Result<Standing> verify(const ClaimRef& claim) override;
+  Result<void> guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation) override;
+  // give_back.cc
+  Result<Released> release(const ClaimRef& claim) override;
+  Result<Revoked> revoke(const RevokeRequest& request) override;
+  // look.cc
+  Result<Observation> holder(const Key& key) override;
+  Result<std::vector<Observation>> list(const std::string& prefix) override;
+  Result<std::unique_ptr<Changes>> changes() override;
+  Result<std::vector<Event>> log(const std::string& key) override;
+
+  // short_way.cc
+  ShortWay* short_way() override { return core_->me.none() ? nullptr : this; }
+  void on_disturbance(std::function<void()> look) override;
+
+  // What the keeper thread does now and then, and when somebody knocked.
+  void round();
+
+ private:
+  bool claim(const Key& key, ShortGrant& grant) noexcept override;
+  bool release(const ShortGrant& grant) noexcept override;
+  bool current(const ShortGrant& grant) const noexcept override;
+
+  // Code::wrong_process in a forked child, Code::lost when our membership is over, Code::not_permitted for an observer.
+  Result<void> check_member() const;
+  Result<void> check_process() const;
+  // The current claim as the table has it, or what became of it.
+  Result<SlotView> current(const ClaimRef& claim) const;
+  Error lost(const ClaimRef& claim, const std::optional<SlotView>& now) const;
+  // Raises the durable bound of epochs when half of a block is left, or at once with `now`.
+  Result<void> raise_ceiling(bool now);
+
+  friend class Claiming;
+
+  std::unique_ptr<Core> core_;
+  Traits traits_;
+  std::mutex mutex_;  // of what follows
+  std::function<void()> disturbed_;
+  std::map<std::string, std::unique_ptr<env::PassedByte>> passed_;
+};
+
+}  // namespace tenure::local

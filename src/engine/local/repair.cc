@@ -1,0 +1,121 @@
+// Repair: a bucket made anew from the commit words of its cells, after somebody died while changing it.
+//
+// It looks at every cell of the table, which takes milliseconds; the sections of other buckets go on meanwhile, and none
+// of them can make a cell ours or take one of ours away.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "engine/local/buckets.h"
+#include "engine/local/cells.h"
+#include "engine/local/events.h"
+#include "engine/local/line.h"
+#include "engine/local/words_of.h"
+
+namespace tenure::local {
+namespace {
+
+using Lines = std::map<CellIndex, std::vector<CellIndex>>;  // slot -> its nodes
+
+Kind kind_of(const Cell& cell) {
+  return CommitWord::unpacked(cell.word.load(std::memory_order_acquire)).kind;
+}
+
+// The slots of this bucket, linked again; and their nodes, unsorted.
+Lines gather(const Core& core, std::uint32_t bucket_index) {
+  const Table& table = core.table;
+  Bucket& bucket = table.bucket(bucket_index);
+  for (auto& entry : bucket.entries) entry.store(0, std::memory_order_relaxed);
+  bucket.overflow.store(0, std::memory_order_relaxed);
+  Lines lines;
+  for (CellIndex index = 1; index <= table.last_cell(); ++index) {
+    const Cell& cell = table.cell(index);
+    if (kind_of(cell) != Kind::slot || cell.home.load(std::memory_order_relaxed) != bucket_index) continue;
+    link_slot(core, bucket, index);
+    lines[index];
+  }
+  if (lines.empty()) return lines;
+  for (CellIndex index = 1; index <= table.last_cell(); ++index) {
+    const Cell& cell = table.cell(index);
+    if (kind_of(cell) != Kind::node) continue;
+    const auto line = lines.find(cell.owner.load(std::memory_order_relaxed));
+    if (line != lines.end()) line->second.push_back(index);
+  }
+  return lines;
+}
+
+bool is_granted(const Cell& node) {
+  return CommitWord::unpacked(node.word.load(std::memory_order_relaxed)).state ==
+         static_cast<std::uint8_t>(NodeState::granted);
+}
+
+// The grant was taken up: the slot has the claim of the node.
+bool is_taken_up(const Cell& slot, const Cell& node) {
+  const CommitWord word = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed));
+  return word.state == static_cast<std::uint8_t>(SlotState::held) &&
+         slot.body[slot_field::kNonce].load(std::memory_order_relaxed) ==
+             node.body[node_field::kNonce].load(std::memory_order_relaxed) &&
+         slot.body[slot_field::kCounter].load(std::memory_order_relaxed) ==
+             node.body[node_field::kCounter].load(std::memory_order_relaxed);
+}
+
+void set_waiting(Cell& node) {
+  CommitWord word = CommitWord::unpacked(node.word.load(std::memory_order_relaxed));
+  word.state = static_cast<std::uint8_t>(NodeState::waiting);
+  node.word.store(word.packed(), std::memory_order_release);
+}
+
+void relink(const Core& core, CellIndex slot_index, std::vector<CellIndex> nodes, Wakes& wakes) {
+  const Table& table = core.table;
+  Cell& slot = table.cell(slot_index);
+  std::sort(nodes.begin(), nodes.end(), [&](CellIndex a, CellIndex b) {
+    return table.cell(a).body[node_field::kArrival].load(std::memory_order_relaxed) <
+           table.cell(b).body[node_field::kArrival].load(std::memory_order_relaxed);
+  });
+  slot.body[slot_field::kLine].store(0, std::memory_order_relaxed);
+  slot.owner.store(0, std::memory_order_relaxed);
+  slot.futex.store(0, std::memory_order_relaxed);
+  CellIndex grantee = 0;
+  for (CellIndex index : nodes) {
+    Cell& node = table.cell(index);
+    if (is_granted(node) && is_taken_up(slot, node)) {
+      // Its text went to the slot.
+      node.word.store(CommitWord{Kind::cached, 0, core.me}.packed(), std::memory_order_release);
+      continue;
+    }
+    enter_line(core, slot, index);
+    if (!is_granted(node)) continue;
+    const bool offered = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed)).state ==
+                         static_cast<std::uint8_t>(SlotState::offered);
+    if (offered && grantee == 0) {
+      grantee = index;
+    } else {
+      set_waiting(node);
+    }
+  }
+  slot.body[slot_field::kLine].store(two(first_in_line(slot), grantee), std::memory_order_relaxed);
+  for (CellIndex index = first_in_line(slot); index != 0; index = next_in_line(table.cell(index))) {
+    wakes.raise(table.cell(index));
+  }
+}
+
+}  // namespace
+
+void repair_bucket(Core& core, const Section& section) {
+  Wakes wakes(core);
+  auto lines = gather(core, section.bucket_index());
+  for (auto& [slot_index, nodes] : lines) {
+    Cell& slot = core.table.cell(slot_index);
+    relink(core, slot_index, std::move(nodes), wakes);
+    const bool offered = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed)).state ==
+                         static_cast<std::uint8_t>(SlotState::offered);
+    if (!offered || grantee_of(slot) != 0) continue;
+    (void)grant_next(core, slot, wakes, core.monotonic_ns());
+  }
+  record(core, {.kind = EventKind::repaired,
+                .wall = core.wall_ns(),
+                .pid = static_cast<std::uint64_t>(core.self().pid),
+                .why = "somebody died while changing a bucket"});
+}
+
+}  // namespace tenure::local

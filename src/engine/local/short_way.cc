@@ -1,0 +1,106 @@
+// The short way: a claim and a release of a key that nobody else wants, and the question whether a lease is current.
+// Each takes one atomic operation to enter the section and one to leave it.
+#include "engine/local/cells.h"
+#include "engine/local/events.h"
+#include "engine/local/local_engine.h"
+#include "engine/local/slots.h"
+
+namespace tenure::local {
+namespace {
+
+void put_away(Core& core, CellIndex cell) noexcept {
+  if (!core.pockets.put(cell)) give_cell(core, cell);
+}
+
+}  // namespace
+
+bool LocalEngine::claim(const Key& key, ShortGrant& grant) noexcept {
+  Core& core = *core_;
+  if (!core.mark.same() || core.over.load(std::memory_order_relaxed)) return false;
+  const Wanted wanted(key.text());
+  if (wanted.key.size() > kInlineKey) return false;
+  const CellIndex cell = core.pockets.take();
+  if (cell == 0) return false;
+  Epoch epoch;
+  const Claim claim{.counter = core.next_claim.fetch_add(1, std::memory_order_relaxed), .terms = std::uint64_t{1} << 32};
+  {
+    auto section = Section::try_enter(core, core.table.bucket_of(wanted.hash));
+    if (section && find_slot(core, section->bucket(), wanted) == 0) epoch = take_epoch(core);
+    if (!epoch.none()) {
+      const Now now{core.environment.clock->wall_coarse().since_origin.count(), 0, 0};
+      make_slot(core, *section, cell, wanted, 0, claim, epoch, now);
+      record(core, {.kind = EventKind::claimed,
+                    .key = wanted.key,
+                    .hash = wanted.hash,
+                    .epoch = epoch.value(),
+                    .wall = now.wall,
+                    .pid = core.pid});
+    }
+  }
+  if (epoch.none()) {
+    put_away(core, cell);
+    return false;
+  }
+  tell_watchers(core);
+  core.holdings.fetch_add(1, std::memory_order_relaxed);
+  grant = {claim_id(core.nonce, claim.counter), epoch, cell};
+  return true;
+}
+
+bool LocalEngine::release(const ShortGrant& grant) noexcept {
+  Core& core = *core_;
+  if (!core.mark.same() || core.over.load(std::memory_order_relaxed)) return false;
+  const auto index = static_cast<CellIndex>(grant.place);
+  Cell& slot = core.table.cell(index);
+  const std::uint64_t held = held_word(core);
+  const auto ours = [&] {
+    return slot.word.load(std::memory_order_acquire) == held &&
+           slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) == grant.epoch.value();
+  };
+  if (!ours()) return false;
+  Wakes wakes(core);
+  bool ended = false;
+  {
+    auto section = Section::try_enter(core, slot.home.load(std::memory_order_relaxed));
+    if (!section || !ours()) return false;
+    const std::uint64_t text = slot.body[slot_field::kText].load(std::memory_order_relaxed);
+    if (low(text) != 0 || (text >> 48) > kInlineKey || slot.body[slot_field::kGuard].load(std::memory_order_relaxed) != 0) {
+      return false;
+    }
+    std::array<char, kInlineKey> key{};
+    record(core, {.kind = EventKind::released,
+                  .key = copy_bytes(&slot.body[slot_field::kKey], text >> 48, key),
+                  .hash = slot.body[slot_field::kHash].load(std::memory_order_relaxed),
+                  .epoch = grant.epoch.value(),
+                  .wall = core.environment.clock->wall_coarse().since_origin.count(),
+                  .pid = core.pid});
+    if (first_in_line(slot) == 0) {
+      slot.word.store(CommitWord{Kind::cached, 0, core.me}.packed(), std::memory_order_release);
+      TENURE_POINT("slot ended");
+      unlink_slot(core, section->bucket(), index);
+      ended = true;
+    } else {
+      end_holding(core, slot);
+      (void)grant_next(core, slot, wakes, core.monotonic_ns());
+    }
+  }
+  wakes.send();
+  core.holdings.fetch_sub(1, std::memory_order_relaxed);
+  if (ended) put_away(core, index);
+  tell_watchers(core);
+  return true;
+}
+
+bool LocalEngine::current(const ShortGrant& grant) const noexcept {
+  const Core& core = *core_;
+  if (core.over.load(std::memory_order_acquire)) return false;
+  const std::uint32_t life = core.table.row(core.me.number).life.load(std::memory_order_relaxed);
+  if ((life & env::kFlaggedBit) != 0) return false;
+  const Cell& slot = core.table.cell(static_cast<CellIndex>(grant.place));
+  return slot.word.load(std::memory_order_acquire) == held_word(core) &&
+         slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) == grant.epoch.value() &&
+         slot.body[slot_field::kTtl].load(std::memory_order_relaxed) == 0 &&
+         slot.body[slot_field::kGuard].load(std::memory_order_relaxed) == 0;
+}
+
+}  // namespace tenure::local

@@ -1,0 +1,144 @@
+#include "engine/local/snapshot.h"
+
+#include <array>
+#include <cstring>
+
+#include "engine/local/cells.h"
+#include "engine/local/line.h"
+#include "engine/local/membership.h"
+#include "engine/local/words_of.h"
+
+namespace tenure::local {
+namespace {
+
+constexpr int kAttempts = 20'000;  // of some 100 ns each, and 5 ms where somebody is inside for long
+constexpr int kSleeps = 400;
+
+std::uint64_t at(const Cell& cell, std::size_t field) {
+  return cell.body[field].load(std::memory_order_relaxed);
+}
+
+NodeView copy_node(const Table& table, CellIndex index) {
+  const Cell& cell = table.cell(index);
+  NodeView view;
+  view.index = index;
+  view.word = CommitWord::unpacked(cell.word.load(std::memory_order_relaxed));
+  view.arrival = at(cell, node_field::kArrival);
+  view.claim = claim_id(at(cell, node_field::kNonce), at(cell, node_field::kCounter));
+  view.terms = terms_from(at(cell, node_field::kTerms), at(cell, node_field::kTtl));
+  view.offered_at = at(cell, node_field::kOfferedAt);
+  view.since = static_cast<std::int64_t>(at(cell, node_field::kSince));
+  const std::uint64_t text = at(cell, node_field::kText);
+  view.flags = static_cast<std::uint16_t>(text >> 32);
+  view.text = load_text(table, low(text));
+  return view;
+}
+
+// Whatever is read here may be torn; the caller looks at the sequence afterwards.
+SlotView copy_slot(const Table& table, CellIndex index) {
+  const Cell& cell = table.cell(index);
+  SlotView view;
+  view.index = index;
+  view.word = CommitWord::unpacked(cell.word.load(std::memory_order_relaxed));
+  view.epoch = Epoch{at(cell, slot_field::kEpoch)};
+  view.claim = claim_id(at(cell, slot_field::kNonce), at(cell, slot_field::kCounter));
+  view.since = static_cast<std::int64_t>(at(cell, slot_field::kSince));
+  view.monotonic = static_cast<std::int64_t>(at(cell, slot_field::kMonotonic));
+  view.boot = static_cast<std::int64_t>(at(cell, slot_field::kBoot));
+  view.guard = static_cast<std::int64_t>(at(cell, slot_field::kGuard));
+  view.terms = terms_from(at(cell, slot_field::kTerms), at(cell, slot_field::kTtl));
+  const std::uint64_t text = at(cell, slot_field::kText);
+  view.flags = static_cast<std::uint16_t>(text >> 32);
+  view.text = load_text(table, low(text));
+  const std::size_t length = std::min<std::size_t>(text >> 48, Key::kMaxBytes);
+  view.key = read_bytes(&cell.body[slot_field::kKey], std::min(length, kInlineKey));
+  if (length > kInlineKey) view.key += load_text(table, low(at(cell, slot_field::kKeyRest)));
+  view.grantee = grantee_of(cell);
+  view.waiting = length_of_line(cell);
+  CellIndex node = first_in_line(cell);
+  while (node != 0 && node <= table.last_cell() && view.line.size() < kShownLine) {
+    view.line.push_back(copy_node(table, node));
+    node = next_in_line(table.cell(node));
+  }
+  return view;
+}
+
+Error never_still(const Core& core, std::uint32_t word) {
+  Error error{Code::section_busy, "the bucket of this key changes all the time", "try again", nullptr};
+  if (word == 0) return error;
+  const std::uint16_t number = number_in_lock(word);
+  if (number >= core.table.limits().members) return error;
+  const std::uint32_t generation = generation_of(core.table.state(number).load(std::memory_order_acquire));
+  const MemberSeen seen = see_member(core, {number, generation});
+  const std::string pid = std::to_string(seen.identity.pid);
+  error.message = std::string("the bucket of this key is held by ") + (seen.stopped ? "stopped " : "") + "member pid " + pid;
+  if (seen.stopped) error.remedy = "continue it: kill -CONT " + pid;
+  return error;
+}
+
+// Calls `read` until nothing changed in the bucket meanwhile.
+template <class Read>
+Result<std::optional<SlotView>> steady(const Core& core, const Bucket& bucket, Read read) {
+  int sleeps = 0;
+  for (int attempt = 0; attempt < kAttempts && sleeps < kSleeps; ++attempt) {
+    const std::uint32_t before = bucket.sequence.load(std::memory_order_acquire);
+    if ((before & 1) != 0) {
+      if (attempt % 64 != 63) continue;
+      const std::array watched{env::Watched{&bucket.sequence, before}};
+      core.words->wait(watched, std::chrono::milliseconds(5));
+      ++sleeps;
+      continue;
+    }
+    std::optional<SlotView> view = read();
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (bucket.sequence.load(std::memory_order_relaxed) == before) return view;
+  }
+  return fail(never_still(core, bucket.lock.load(std::memory_order_relaxed)));
+}
+
+}  // namespace
+
+ClaimId claim_id(std::uint64_t nonce, std::uint64_t counter) {
+  std::array<std::uint8_t, 16> bytes{};
+  std::memcpy(bytes.data(), &nonce, 8);
+  std::memcpy(bytes.data() + 8, &counter, 8);
+  return ClaimId(bytes);
+}
+
+std::uint64_t packed(const Terms& terms) {
+  return static_cast<std::uint64_t>(terms.mode) | static_cast<std::uint64_t>(terms.at_loss) << 8 |
+         std::uint64_t{terms.slots} << 32;
+}
+
+Terms terms_from(std::uint64_t packed, std::uint64_t ttl) {
+  Terms terms;
+  terms.mode = (packed & 0xff) == 1 ? Mode::shared : Mode::exclusive;
+  const auto at_loss = packed >> 8 & 0xff;
+  terms.at_loss = at_loss <= 2 ? static_cast<AtLoss>(at_loss) : AtLoss::terminate;
+  terms.slots = static_cast<std::uint32_t>(packed >> 32);
+  if (ttl != 0) terms.ttl = Duration{static_cast<std::int64_t>(ttl)};
+  return terms;
+}
+
+Result<std::optional<SlotView>> read_key(const Core& core, std::string_view key) {
+  const Wanted wanted(key);
+  const Bucket& bucket = core.table.bucket(core.table.bucket_of(wanted.hash));
+  return steady(core, bucket, [&]() -> std::optional<SlotView> {
+    const CellIndex index = find_slot(core, bucket, wanted);
+    if (index == 0) return std::nullopt;
+    return copy_slot(core.table, index);
+  });
+}
+
+Result<std::optional<SlotView>> read_slot(const Core& core, CellIndex index) {
+  const Cell& cell = core.table.cell(index);
+  const std::uint32_t home = cell.home.load(std::memory_order_acquire);
+  if (home >= core.table.limits().buckets) return std::nullopt;
+  return steady(core, core.table.bucket(home), [&]() -> std::optional<SlotView> {
+    SlotView view = copy_slot(core.table, index);
+    if (view.word.kind != Kind::slot || cell.home.load(std::memory_order_relaxed) != home) return std::nullopt;
+    return view;
+  });
+}
+
+}  // namespace tenure::local

@@ -1,0 +1,57 @@
+// Snapshot: a key as the table has it at one instant, read without its section: by a sequence, again while it changed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/local/buckets.h"
+#include "tenure/handle.h"
+#include "tenure/terms.h"
+
+namespace tenure::local {
+
+struct NodeView {
+  CellIndex index = 0;
+  CommitWord word;
+  std::uint64_t arrival = 0;
+  ClaimId claim;
+  Terms terms;
+  std::uint16_t flags = 0;
+  std::uint64_t offered_at = 0;  // monotonic
+  std::int64_t since = 0;        // wall
+  std::string text;
+};
+
+struct SlotView {
+  CellIndex index = 0;
+  CommitWord word;
+  Epoch epoch;
+  ClaimId claim;
+  std::int64_t since = 0;  // wall
+  std::int64_t monotonic = 0, boot = 0;  // of the last extension, with a TTL
+  std::int64_t guard = 0;
+  Terms terms;
+  std::uint16_t flags = 0;
+  std::string key;
+  std::string text;
+  CellIndex grantee = 0;
+  std::uint32_t waiting = 0;
+  std::vector<NodeView> line;  // the first kShownLine of it
+
+  bool held() const { return word.state == static_cast<std::uint8_t>(SlotState::held); }
+};
+
+inline constexpr std::size_t kShownLine = 64;
+
+// nullopt: the key has no slot. Code::section_busy when it changes all the time, or is held up by a member that is
+// stopped inside.
+Result<std::optional<SlotView>> read_key(const Core& core, std::string_view key);
+// The slot in that cell; nullopt: it is none.
+Result<std::optional<SlotView>> read_slot(const Core& core, CellIndex slot);
+
+ClaimId claim_id(std::uint64_t nonce, std::uint64_t counter);
+std::uint64_t packed(const Terms& terms);
+Terms terms_from(std::uint64_t packed, std::uint64_t ttl);
+
+}  // namespace tenure::local
