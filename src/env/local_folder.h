@@ -52,7 +52,8 @@ class PassedByte {
   virtual int descriptor() const noexcept = 0;
 };
 
-// What the keeper thread does: a word that the kernel flags when this thread ends, and what is done now and then.
+// What the keeper thread does: a word that the kernel flags when this thread ends, and what is done now and then. The
+// words must stay mapped until stop_keeper().
 struct KeeperJob {
   // The liveness word, in shared memory. While the keeper lives it holds the keeper's thread id (below 2^30), perhaps
   // with kSleepersBit. When the thread ends (death, exec, a kill of it alone) the kernel sets kFlaggedBit and wakes one
