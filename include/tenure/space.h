@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "tenure/error.h"
+#include "tenure/event.h"
 #include "tenure/handle.h"
 #include "tenure/holder.h"
 #include "tenure/key.h"
@@ -52,6 +53,10 @@ struct ClaimOptions {
   // How long to wait in line. nullopt: until granted or stopped. Zero (the default): one try.
   std::optional<Duration> wait = Duration{0};
   const Stop* stop = nullptr;
+  // A place in line that outlives this call: a wait that ends without a grant stays in line for `grace`, and the next
+  // claim of the key with the same ticket goes on in that place. 1 to 64 bytes; only where traits().tickets.
+  std::string ticket;
+  Duration grace = std::chrono::seconds(10);
   // Told when the wait begins and whenever the holder changes, on the calling thread.
   std::function<void(const Observation&)> on_wait;
   // Keep the lease while this process lives too, besides our own (a keeper for another process).
@@ -93,6 +98,7 @@ class Lease {
   bool lost() const noexcept;
   std::optional<Loss> loss() const;
   // Readable from the moment the loss is known: for poll and epoll. Not to be read from. Valid while the Lease lives.
+  // -1: it was asked for first now, and no descriptor is left.
   int lost_fd() const noexcept;
   // Called once, on the keeper's thread, as soon as the loss is known (at once if it is known already). Must not block.
   void on_lost(std::function<void(const Loss&)> callback);
@@ -124,8 +130,9 @@ struct RevokeOptions {
 
 class Space {
  public:
-  // "files:DIR[?expiry=age|proof][&owner=any][&group=yes]", "memory:" (this process alone, a new one each time). A
-  // relative DIR is taken from the working directory. Code::bad_url, Code::unreachable, Code::unsafe_folder,
+  // "local:", "local:NAME", "local:/DIR", "system:NAME", "files:DIR", "memory:" (this process alone, a new one each time);
+  // docs/reference/spaces.md has them all with their options. A relative DIR of files: is taken from the working
+  // directory. Code::bad_url, Code::unreachable, Code::unsafe_folder,
   // Code::unsuitable_folder. `create`: make a missing folder (0700). Without it a missing one is Code::unreachable.
   struct OpenOptions {
     bool create = true;
@@ -148,6 +155,10 @@ class Space {
   // returns false. The first calls tell what is held at the start.
   Result<void> watch(const std::string& prefix, const Stop& stop,
                      const std::function<bool(const Observation&)>& on_change) const;
+
+  // What happened to `key` (empty: to all keys and to the space), oldest first, as far back as the space remembers.
+  // Code::unsupported where traits().log is not set.
+  Result<std::vector<Event>> log(const std::string& key = {}) const;
 
   const Traits& traits() const;
   const std::string& url() const;

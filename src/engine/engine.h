@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tenure/error.h"
+#include "tenure/event.h"
 #include "tenure/handle.h"
 #include "tenure/holder.h"
 #include "tenure/key.h"
@@ -109,32 +110,6 @@ struct RevokeRequest {
 struct Revoked {
   Observation was;
   std::vector<std::string> notes;
-};
-
-// One thing that happened to a key: what `tenure log` shows. For people and for audits; nothing is decided by it.
-enum class EventKind : std::uint8_t {
-  claimed,     // a free key was granted
-  handed_over,  // to the next in line, by a release
-  taken_over,  // the holder was proven dead, or past its TTL
-  released,
-  renewed,
-  revoked,
-  lost,         // its member is over though its process lives
-  passed_over,  // the next in line did not stir, and another was granted the key
-  repaired,     // somebody died while changing the table
-  joined,
-  left,
-};
-std::string_view word_of(EventKind kind);
-
-struct Event {
-  EventKind kind = EventKind::claimed;
-  WallTime at;
-  std::string key;  // empty: of the space itself
-  Epoch epoch;
-  std::int32_t pid = 0;  // who did it
-  std::string owner;
-  std::string why;
 };
 
 // Notices of change. A hint, like env::Watch: look again at the keys that it names.

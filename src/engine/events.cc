@@ -31,7 +31,8 @@ std::string_view word_of(EventKind kind) {
 }
 
 Result<std::vector<Event>> Engine::log(const std::string& /*key*/) {
-  return fail(Code::unsupported, "the engine '" + traits().name + "' remembers nothing of the past");
+  return fail(Code::unsupported, "the engine '" + traits().name + "' remembers nothing of the past",
+              "tenure who shows how a key stands now, tenure watch what happens from now on; a local: space remembers");
 }
 
 }  // namespace tenure

@@ -1,17 +1,76 @@
 #include "lease/lease_state.h"
 
-#include "lease/keeper.h"
+#include <thread>
+
 #include "lease/space_state.h"
 
 namespace tenure::detail {
 
-LeaseState::LeaseState(std::shared_ptr<SpaceState> space, Grant grant, Stop lost_signal)
-    : space_(std::move(space)),
-      grant_(std::move(grant)),
-      lost_signal_(std::move(lost_signal)),
-      valid_until_(grant_.valid_until) {}
+void LeaseState::begin(std::shared_ptr<SpaceState> space, Grant grant, std::optional<Stop> lost_signal) {
+  std::lock_guard lock(mutex_);
+  mark_ = base::ProcessMark{};
+  space_ = std::move(space);
+  grant_ = std::move(grant);
+  valid_until_ = grant_.valid_until;
+  lost_signal_ = std::move(lost_signal);
+  short_way_ = nullptr;
+  plain_ = false;
+  phase_.store(Phase::held, std::memory_order_release);
+}
 
-LeaseState::~LeaseState() = default;
+void LeaseState::begin(const std::shared_ptr<SpaceState>& space, const Key& key, const ShortGrant& grant) {
+  mark_ = base::ProcessMark{};
+  space_ = space;
+  grant_.key = key;
+  grant_.claim = grant.claim;
+  grant_.epoch = grant.epoch;
+  short_way_ = space_->engine().short_way();
+  short_grant_ = grant;
+  phase_.store(Phase::held, std::memory_order_release);
+}
+
+std::shared_ptr<SpaceState> LeaseState::end() {
+  // The phase was left by an atomic exchange, or never entered; an onlooker counts itself before it reads the phase.
+  while (onlookers_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+  phase_.store(Phase::idle, std::memory_order_release);
+  if (!plain_) {
+    std::lock_guard lock(mutex_);
+    grant_.displaced.reset();
+    grant_.notes.clear();
+    grant_.valid_until.reset();
+    grant_.reclaimed = false;
+    grant_.life_descriptor = -1;
+    lost_signal_.reset();
+    loss_.reset();
+    callback_ = nullptr;
+    valid_until_.reset();
+    plain_ = true;
+  }
+  return std::move(space_);
+}
+
+void LeaseState::drop(std::shared_ptr<LeaseState> state) {
+  if (!state->mark_.same()) {
+    new std::shared_ptr<LeaseState>(std::move(state));
+    return;
+  }
+  if (!state->space_->engine().traits().pushes_loss) return;  // the keeper may still have it
+  // The space may end with this lease, and the pool with it: but not before the object is back in it.
+  const auto space = state->end();
+  space->pool().put(std::move(state));
+}
+
+int LeaseState::lost_descriptor() {
+  std::lock_guard lock(mutex_);
+  if (!lost_signal_) {
+    auto made = Stop::create();
+    if (!made) return -1;
+    plain_ = false;
+    lost_signal_ = std::move(*made);
+    if (lost()) lost_signal_->request();
+  }
+  return lost_signal_->descriptor();
+}
 
 Error LeaseState::as_lost(const Loss& loss) const {
   return Error{Code::lost, loss.why, "claim it again if the work is still to be done", loss.successor};
@@ -24,27 +83,40 @@ std::optional<Error> LeaseState::barred() const {
                      " was inherited by fork; a lease belongs to the process that claimed it",
                  "claim it in this process", nullptr};
   }
+  switch (phase_.load(std::memory_order_acquire)) {
+    case Phase::held:
+      return std::nullopt;
+    case Phase::lost: {
+      std::lock_guard lock(mutex_);
+      return as_lost(loss_.value_or(Loss{}));
+    }
+    default:
+      return Error{Code::lost, "this handle on " + grant_.key.text() + " was released", "", nullptr};
+  }
+}
+
+std::function<void(const Loss&)> LeaseState::set_lost(const Loss& loss) {
   std::lock_guard lock(mutex_);
-  if (loss_) return as_lost(*loss_);
-  if (released_) return Error{Code::lost, "this handle on " + grant_.key.text() + " was released", "", nullptr};
-  return std::nullopt;
+  if (loss_) return nullptr;
+  loss_ = loss;
+  plain_ = false;
+  Phase held = Phase::held;
+  if (!phase_.compare_exchange_strong(held, Phase::lost)) {
+    loss_.reset();
+    return nullptr;
+  }
+  if (lost_signal_) lost_signal_->request();
+  return std::move(callback_);
 }
 
 void LeaseState::mark_lost(const Error& error) {
-  std::function<void(const Loss&)> callback;
-  Loss loss{error.message, error.holder};
-  {
-    std::lock_guard lock(mutex_);
-    if (released_ || loss_) return;
-    loss_ = loss;
-    callback = std::move(callback_);
-  }
-  lost_.store(true, std::memory_order_release);
-  lost_signal_.request();
-  if (callback) callback(loss);
+  const Loss loss{error.message, error.holder};
+  if (const auto callback = set_lost(loss)) callback(loss);
 }
 
 Result<void> LeaseState::verify() {
+  const bool ours = mark_.same() && phase_.load(std::memory_order_acquire) == Phase::held;
+  if (ours && short_way_ != nullptr && short_way_->current(short_grant_)) return {};
   if (auto error = barred()) return fail(*error);
   auto standing = space_->engine().verify(ref());
   note_loss(standing);
@@ -58,17 +130,18 @@ Result<std::optional<Duration>> LeaseState::renew() {
   note_loss(renewal);
   if (!renewal) return fail(renewal.error());
   std::lock_guard lock(mutex_);
+  plain_ = false;
   valid_until_ = renewal->valid_until;
   return renewal->late_by;
 }
 
 Result<bool> LeaseState::release() {
-  if (auto error = barred()) return fail(*error);
-  {
-    // From here on the keeper neither beats for it nor takes its end for a loss.
-    std::lock_guard lock(mutex_);
-    released_ = true;
+  // From here on nobody beats for it, nor takes its end for a loss.
+  Phase held = Phase::held;
+  if (!mark_.same() || !phase_.compare_exchange_strong(held, Phase::released, std::memory_order_acq_rel)) {
+    return fail(barred().value_or(Error{Code::lost, "this handle was released by another thread", "", nullptr}));
   }
+  if (short_way_ != nullptr && short_way_->release(short_grant_)) return true;
   space_->keeper().remove(this);
   auto released = space_->engine().release(ref());
   if (!released) return fail(released.error());
@@ -98,6 +171,26 @@ bool LeaseState::check() {
   return !lost();
 }
 
+void LeaseState::look(Engine& engine) {
+  // Calls `use` while this object stays the lease that it is, if it is one.
+  const auto as_it_is = [this](const auto& use) {
+    onlookers_.fetch_add(1, std::memory_order_seq_cst);
+    if (phase_.load(std::memory_order_seq_cst) == Phase::held) use();
+    onlookers_.fetch_sub(1, std::memory_order_seq_cst);
+  };
+  std::optional<ClaimRef> seen;
+  as_it_is([&] { seen = ref(); });
+  if (!seen) return;
+  const auto standing = engine.verify(*seen);
+  if (standing || standing.error().code != Code::lost) return;
+  const Loss loss{standing.error().message, standing.error().holder};
+  std::function<void(const Loss&)> callback;
+  as_it_is([&] {
+    if (grant_.claim == seen->claim) callback = set_lost(loss);
+  });
+  if (callback) callback(loss);
+}
+
 std::optional<Loss> LeaseState::loss() const {
   std::lock_guard lock(mutex_);
   return loss_;
@@ -107,6 +200,7 @@ void LeaseState::on_lost(std::function<void(const Loss&)> callback) {
   std::optional<Loss> already;
   {
     std::lock_guard lock(mutex_);
+    plain_ = false;
     if (!loss_) {
       callback_ = std::move(callback);
       return;

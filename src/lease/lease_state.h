@@ -1,4 +1,6 @@
-// What a Lease and its keeper share. Thread-safe.
+// What a Lease and those who watch over it share. Thread-safe.
+//
+// One object serves many leases, one after the other: see lease_pool.h.
 #pragma once
 
 #include <atomic>
@@ -18,13 +20,23 @@ class SpaceState;
 
 class LeaseState {
  public:
-  LeaseState(std::shared_ptr<SpaceState> space, Grant grant, Stop lost_signal);
-  ~LeaseState();
+  LeaseState() = default;
+  LeaseState(const LeaseState&) = delete;
+  LeaseState& operator=(const LeaseState&) = delete;
+
+  // Begins a lease. `lost_signal`: where it was taken beforehand; else it is made when somebody asks for it.
+  void begin(std::shared_ptr<SpaceState> space, Grant grant, std::optional<Stop> lost_signal);
+  // The same for a grant by the short way: no allocation, once a key as long was here before.
+  void begin(const std::shared_ptr<SpaceState>& space, const Key& key, const ShortGrant& grant);
+  // Its Lease is gone: back into the pool, where the engine leaves it to us alone. In a forked child it is left where it
+  // lies, because what it would take may have been in use in the parent at the fork.
+  static void drop(std::shared_ptr<LeaseState> state);
 
   ClaimRef ref() const { return {grant_.key, grant_.claim, grant_.epoch}; }
   const Grant& grant() const { return grant_; }
-  const Stop& lost_signal() const { return lost_signal_; }
   SpaceState& space() { return *space_; }
+  // -1 when no descriptor can be had.
+  int lost_descriptor();
 
   Result<void> verify();
   Result<std::optional<Duration>> renew();
@@ -33,34 +45,49 @@ class LeaseState {
   // Called by the keeper. False: the lease is over and needs no more beats.
   bool beat();
   bool check();
+  // Called by an engine that hears of losses itself, on a thread of its own: looks whether this one was lost.
+  void look(Engine& engine);
 
-  bool lost() const { return lost_.load(std::memory_order_acquire); }
+  bool lost() const { return phase_.load(std::memory_order_acquire) == Phase::lost; }
   std::optional<Loss> loss() const;
   void on_lost(std::function<void(const Loss&)> callback);
   std::optional<BootTime> valid_until() const;
 
  private:
+  friend class LeasePool;
+  enum class Phase : std::uint8_t { idle, held, released, lost };
+
+  // Ends it for this object; what kept the space alive is returned.
+  std::shared_ptr<SpaceState> end();
   // nullopt while the handle may be used; else the error that every call on it ends with.
   std::optional<Error> barred() const;
   Error as_lost(const Loss& loss) const;
-  // Remembers the first loss and tells whoever waits for it. Not for a lease that was given back.
+  // Remembers the first loss, and returns whom to tell. Not for a lease that was given back.
+  std::function<void(const Loss&)> set_lost(const Loss& loss);
+  // The same, and tells.
   void mark_lost(const Error& error);
   template <class T>
   void note_loss(const Result<T>& result) {
     if (!result && result.error().code == Code::lost) mark_lost(result.error());
   }
 
-  const base::ProcessMark mark_;
-  const std::shared_ptr<SpaceState> space_;
-  const Grant grant_;
-  const Stop lost_signal_;
-  std::atomic<bool> lost_{false};
+  base::ProcessMark mark_;
+  std::shared_ptr<SpaceState> space_;
+  Grant grant_{.key = *Key::parse("-")};
+  ShortWay* short_way_ = nullptr;
+  ShortGrant short_grant_;
+  std::atomic<Phase> phase_{Phase::idle};
+  // How many look at it from another thread just now: it begins no other lease meanwhile.
+  std::atomic<int> onlookers_{0};
 
   mutable std::mutex mutex_;
-  bool released_ = false;
+  bool plain_ = true;  // nothing of what follows was used: nothing need be cleared
+  std::optional<Stop> lost_signal_;
   std::optional<Loss> loss_;
   std::function<void(const Loss&)> callback_;
   std::optional<BootTime> valid_until_;
+
+  std::shared_ptr<LeaseState> self_;  // while no Lease has it: see lease_pool.h
 };
 
 }  // namespace tenure::detail

@@ -13,7 +13,16 @@ namespace {
 using detail::LeaseState;
 using detail::SpaceState;
 
-Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, env::Random& random) {
+// What the short way does: everything by default, and no waiting before the first try.
+bool is_plain(const ClaimOptions& options) {
+  const Terms& terms = options.terms;
+  return terms.mode == Mode::exclusive && terms.slots == 1 && !terms.ttl && terms.reason.empty() &&
+         terms.at_loss == AtLoss::terminate && options.owner.empty() && options.part.empty() &&
+         options.channel.empty() && options.version.empty() && options.session.empty() && options.command.empty() &&
+         options.directory.empty() && !options.owner_process && !options.keep_life_descriptor && options.ticket.empty();
+}
+
+Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, const Traits& traits, env::Random& random) {
   ClaimRequest request{key,
                        options.owner,
                        options.part,
@@ -25,6 +34,7 @@ Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, env
                        options.command,
                        options.directory,
                        options.keep_life_descriptor};
+  if (traits.own_labels) return request;
   if (request.owner.empty()) {
     auto label = lease::process_label(random);
     if (!label) return fail(label.error());
@@ -39,8 +49,12 @@ Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, env
 }
 
 Result<Grant> granted(Engine& engine, const ClaimRequest& request, const ClaimOptions& options) {
-  if (options.wait && *options.wait <= Duration{0}) return engine.try_claim(request);
-  return engine.await(request, Wait{.at_most = options.wait, .stop = options.stop, .on_wait = options.on_wait});
+  if (options.wait && *options.wait <= Duration{0} && options.ticket.empty()) return engine.try_claim(request);
+  return engine.await(request, Wait{.at_most = options.wait,
+                                     .stop = options.stop,
+                                     .ticket = options.ticket,
+                                     .grace = options.grace,
+                                     .on_wait = options.on_wait});
 }
 
 ClaimRef ref_of(const Handle& handle) {
@@ -75,19 +89,39 @@ Engine& Space::engine() const {
 }
 
 Result<Lease> Space::claim(const Key& key, const ClaimOptions& options) const {
-  auto request = request_of(key, options, *state_->environment().random);
+  if (ShortWay* short_way = state_->short_way(); short_way != nullptr && is_plain(options)) {
+    ShortGrant grant;
+    if (short_way->claim(key, grant)) {
+      auto lease = state_->pool().take();
+      lease->begin(state_, key, grant);
+      return Lease(std::move(lease));
+    }
+  }
+  const Traits& traits = state_->engine().traits();
+  if (!options.ticket.empty() && !traits.tickets) {
+    return fail(Code::unsupported, "the engine '" + traits.name + "' does not offer tickets", "wait without one");
+  }
+  auto request = request_of(key, options, traits, *state_->environment().random);
   if (!request) return fail(request.error());
   // What the handle needs is taken first: a grant that could not be kept would have to be given back.
-  auto lost_signal = Stop::create();
-  if (!lost_signal) return fail(lost_signal.error());
+  std::optional<Stop> lost_signal;
+  if (!traits.pushes_loss) {
+    auto made = Stop::create();
+    if (!made) return fail(made.error());
+    lost_signal = std::move(*made);
+  }
   auto grant = granted(state_->engine(), *request, options);
   if (!grant) return fail(grant.error());
-  auto lease = std::make_shared<LeaseState>(state_, std::move(*grant), std::move(*lost_signal));
-  if (auto kept = state_->keeper().add(lease); !kept) {
-    (void)lease->release();
-    return fail(kept.error());
+  auto state = traits.pushes_loss ? state_->pool().take() : std::make_shared<LeaseState>();
+  state->begin(state_, std::move(*grant), std::move(lost_signal));
+  Lease lease(state);
+  if (traits.pushes_loss) {
+    // What happened between the grant and this line was told to nobody.
+    state->look(state_->engine());
+    return lease;
   }
-  return Lease(std::move(lease));
+  if (auto kept = state_->keeper().add(state); !kept) return fail(kept.error());
+  return lease;
 }
 
 Result<std::optional<Duration>> Space::renew(const Handle& handle) const {
@@ -140,8 +174,10 @@ Lease& Lease::operator=(Lease&& other) noexcept {
 }
 
 Lease::~Lease() {
+  if (!state_) return;
   // A refusal here says that there is nothing to give back: lost, released before, or another process's.
-  if (state_) (void)state_->release();
+  (void)state_->release();
+  LeaseState::drop(std::move(state_));
 }
 
 const Key& Lease::key() const noexcept {
@@ -166,7 +202,7 @@ std::optional<Loss> Lease::loss() const {
   return state_->loss();
 }
 int Lease::lost_fd() const noexcept {
-  return state_->lost_signal().descriptor();
+  return state_->lost_descriptor();
 }
 void Lease::on_lost(std::function<void(const Loss&)> callback) {
   state_->on_lost(std::move(callback));

@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "env/environment.h"
 #include "lease/keeper.h"
+#include "lease/lease_pool.h"
 #include "tenure/space.h"
 
 namespace tenure::detail {
@@ -17,17 +18,31 @@ class SpaceState {
       : engine_(std::move(engine)),
         environment_(std::move(environment)),
         url_(std::move(url)),
-        keeper_(engine_, environment_.clock) {}
+        short_way_(engine_->short_way()),
+        keeper_(engine_, environment_.clock) {
+    if (engine_->traits().pushes_loss) {
+      // The engine calls from a thread that ends before it does.
+      engine_->on_disturbance([pool = pool_, raw = engine_.get()] { pool->look(*raw); });
+    }
+  }
+  ~SpaceState() {
+    if (engine_->traits().pushes_loss) engine_->on_disturbance(nullptr);
+  }
 
   Engine& engine() { return *engine_; }
   const env::Environment& environment() const { return environment_; }
   const std::string& url() const { return url_; }
   Keeper& keeper() { return keeper_; }
+  LeasePool& pool() { return *pool_; }
+  // nullptr: the engine has none.
+  ShortWay* short_way() const { return short_way_; }
 
  private:
+  const std::shared_ptr<LeasePool> pool_ = std::make_shared<LeasePool>();
   const std::shared_ptr<Engine> engine_;
   const env::Environment environment_;
   const std::string url_;
+  ShortWay* const short_way_;
   Keeper keeper_;
 };
 

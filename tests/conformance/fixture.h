@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -54,6 +55,8 @@ class Fixture {
   // The store goes by a foreign rule under which a silent holder is displaced alive or not, by the clock on the wall.
   // Cases that say the contrary do not apply to it; it is no engine of its own but a mode kept for its neighbours.
   virtual bool judges_by_age() const { return false; }
+  // Of engines that draw what their claim ids are made of when they join: how joining without it ends.
+  virtual std::optional<Code> joins_without_randomness() { return std::nullopt; }
   // What goes wrong for that client's calls to its disk; nullptr where there is none.
   virtual std::shared_ptr<fakes::FaultPlan> faults(Client /*client*/) { return nullptr; }
 

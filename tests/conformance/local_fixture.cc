@@ -30,6 +30,13 @@ class OneKernel final : public env::Processes {
 class LocalFixture final : public Fixture {
  public:
   LocalFixture() : store_(fakes::FakeLocalStore::create(world_, clock_)) {}
+  std::optional<Code> joins_without_randomness() override {
+    const Client client = world_->spawn({});
+    auto random = std::make_shared<fakes::FakeRandom>(1);
+    random->run_dry(true);
+    auto engine = open_local(store_->open(client), store_->words(client), {clock_, random, world_->view(client)}, {});
+    return engine ? Code::internal : engine.error().code;
+  }
   std::shared_ptr<fakes::FaultPlan> faults(Client client) override { return store_->faults(client); }
 
  protected:

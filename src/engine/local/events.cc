@@ -55,6 +55,7 @@ std::optional<Event> read_event(const Table& table, std::uint64_t number, std::s
   if (line.words[kNumber].load(std::memory_order_acquire) != number + 1) return std::nullopt;
   const std::uint64_t shape = line.words[kShape].load(std::memory_order_relaxed);
   Event event;
+  event.number = number;
   event.kind = static_cast<EventKind>(shape & 0xff);
   event.at = WallTime{Duration{static_cast<std::int64_t>(line.words[kWall].load(std::memory_order_relaxed))}};
   event.epoch = Epoch{line.words[kEpoch].load(std::memory_order_relaxed)};

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "engine/local/cells.h"
 #include "engine/local/events.h"
+#include "engine/local/inside.h"
+#include "engine/local/join.h"
 #include "engine/local/local_engine.h"
 #include "engine/local/texts.h"
 #include "engine/local/words_of.h"
@@ -16,6 +18,7 @@ namespace {
 constexpr Duration kEntryPatience = std::chrono::seconds(10);
 constexpr Duration kBackOff = std::chrono::microseconds(500);
 constexpr Duration kRound = std::chrono::seconds(5);
+constexpr Duration kRemakePatience = std::chrono::seconds(1);  // with those who are just leaving
 
 // What lies under the name `table`.
 enum class Found : std::uint8_t { ours, missing, other_boot, other_format, noise, other_lock };
@@ -103,7 +106,13 @@ void fill(const Making& making, std::byte* memory) {
 }
 
 // Alone in the folder: a fresh table, above every epoch that was ever given out.
-Result<void> make(Core& core, const Limits& limits) {
+Result<void> make(Core& core, const Limits& usual) {
+  env::Directory& directory = core.folder->directory();
+  auto wanted = read_limits(directory);
+  if (!wanted && wanted.error().code != Code::damaged) return fail(wanted.error());
+  // A wish that cannot be read keeps nobody from working.
+  if (!wanted) core.notes.push_back(wanted.error().message + "; the table was made with the usual ones");
+  const Limits limits = fulfil(wanted ? *wanted : WantedLimits{}, usual);
   const Places places = Places::of(limits);
   auto start = core.ceiling.start_new_table();
   if (!start) return fail(start.error());
@@ -113,6 +122,39 @@ Result<void> make(Core& core, const Limits& limits) {
   if (!made) return fail(made.error());
   for (const std::string& note : start->notes) core.notes.push_back(note);
   return {};
+}
+
+bool fulfils(const Limits& limits, const LocalOptions& options) {
+  if (!options.remake) return true;
+  const WantedLimits& wanted = *options.remake;
+  return limits.cells == wanted.cells.value_or(limits.cells) && limits.members == wanted.members.value_or(limits.members);
+}
+
+// Alone in the folder: whatever is there gives way to a fresh table, if it has to.
+Result<void> make_alone(Core& core, const LocalOptions& options) {
+  auto seen = inspect(*core.folder, core.self().boot_id, core.folder->lock_file());
+  if (!seen) return fail(seen.error());
+  if (seen->found == Found::ours) {
+    if (fulfils(seen->limits, options)) return {};
+    auto present = map_present(core);
+    auto none = present && *present ? refuse_held_keys(core, false) : Result<void>{};
+    core.memory.reset();
+    if (!present) return fail(present.error());
+    if (!none) return none;
+  }
+  if (options.remake) {
+    if (auto kept = keep_limits(core.folder->directory(), *options.remake); !kept) return kept;
+  }
+  return make(core, options.limits);
+}
+
+// Others are in, and so the table cannot be made anew.
+Error in_use(Core& core) {
+  const auto present = map_present(core);
+  const std::string who = words_of(present && *present ? living_members(core) : std::vector<LocalMember>{});
+  core.memory.reset();
+  return {Code::holder_live, "the table at " + core.folder->path() + " cannot be made anew while it is in use: " + who,
+          "end them, then try again: fuser " + core.folder->path() + "/lock", nullptr};
 }
 
 // The table of this boot, mapped; made if there is none that anybody lives in.
@@ -127,19 +169,21 @@ Result<void> find_or_make(Core& core, const LocalOptions& options) {
     auto seen = inspect(folder, core.self().boot_id, folder.lock_file());
     if (!seen) return fail(seen.error());
     bool fit = seen->found == Found::ours && *lock_in_place;
+    if (fit && !fulfils(seen->limits, options)) {
+      fit = false;
+      if (core.environment.clock->monotonic() - begun > kRemakePatience) return fail(in_use(core));
+    }
     if (!fit && *lock_in_place) {
       const auto alone = folder.enter_alone();
       if (!alone) return fail(alone.error());
       if (*alone) {
-        seen = inspect(folder, core.self().boot_id, folder.lock_file());
-        auto made = seen && seen->found != Found::ours ? make(core, options.limits) : Result<void>{};
-        auto shared = folder.let_others_in();
-        if (!seen) return fail(seen.error());
+        const auto made = make_alone(core, options);
+        const auto shared = folder.let_others_in();
         if (!made) return made;
         if (!shared) return shared;
         seen = inspect(folder, core.self().boot_id, folder.lock_file());
         if (!seen) return fail(seen.error());
-        fit = seen->found == Found::ours;
+        fit = seen->found == Found::ours && fulfils(seen->limits, options);
       }
     }
     if (fit) {
@@ -152,7 +196,7 @@ Result<void> find_or_make(Core& core, const LocalOptions& options) {
         if (*in_place) {
           core.memory = std::move(*memory);
           core.table = Table(core.memory->data());
-          return {};
+          return options.remake ? keep_limits(folder.directory(), *options.remake) : Result<void>{};
         }
       }
     }
@@ -228,8 +272,10 @@ Result<void> take_any_number(Core& core) {
     }
   }
   return fail(Code::limit_reached,
-              "all " + std::to_string(count) + " member numbers of the space at " + core.folder->path() + " are taken",
-              "end some of the processes that have it open: fuser " + core.folder->path() + "/lock");
+              "all " + std::to_string(count) + " places of the space at " + core.folder->path() +
+                  " are taken by processes that have it open",
+              "end some of them (fuser " + core.folder->path() + "/lock); or all, and make room for more: tenure space init "
+              "--members " + std::to_string(std::min(kMaxMembers, count * 2)) + " --space URL");
 }
 
 Traits traits_of(const env::LocalFolder& folder) {
@@ -265,6 +311,50 @@ Result<void> join(Core& core, LocalEngine& engine) {
 }
 
 }  // namespace
+
+Result<bool> map_present(Core& core) {
+  env::LocalFolder& folder = *core.folder;
+  auto head = folder.map_table(sizeof(Header), sizeof(Header));
+  if (!head) return fail(head.error());
+  if (*head == nullptr) return false;
+  const auto& header = *reinterpret_cast<const Header*>((*head)->data());
+  // Who only looks is in through no lock, and takes the table's word for it.
+  const FileIdentity entered = folder.lock_file();
+  const FileIdentity lock = entered == FileIdentity{} ? FileIdentity{header.lock_device, header.lock_inode} : entered;
+  const Inspection found = inspect(header, core.self().boot_id, lock);
+  if (found.found == Found::other_boot) return false;
+  if (found.found != Found::ours) return fail(refused(folder, found));
+  const Places places = Places::of(found.limits);
+  auto memory = folder.map_table(places.up_to(found.limits.first_cells), places.end);
+  if (!memory) return fail(memory.error());
+  if (*memory == nullptr) return false;
+  core.memory = std::move(*memory);
+  core.table = Table(core.memory->data());
+  return true;
+}
+
+Result<std::unique_ptr<Core>> open_observer(std::unique_ptr<env::LocalFolder> folder, std::shared_ptr<env::Words> words,
+                                            env::Environment environment) {
+  auto core = std::make_unique<Core>(std::move(environment), std::move(folder), std::move(words));
+  auto present = map_present(*core);
+  if (!present) return fail(present.error());
+  if (*present) return core;
+  return fail(Code::unreachable, "nobody has used the space at " + core->folder->path() + " since the machine started");
+}
+
+Result<void> note_repair(std::unique_ptr<Core> core, const std::string& reason) {
+  Core& shared = *core;
+  if (auto found = find_or_make(shared, {}); !found) return found;
+  LocalEngine engine(std::move(core));
+  if (auto joined = join(shared, engine); !joined) return joined;
+  record(shared, {.kind = EventKind::repaired,
+                  .wall = shared.wall_ns(),
+                  .pid = shared.pid,
+                  .owner = shared.owner_label,
+                  .why = reason});
+  tell_watchers(shared);
+  return {};
+}
 
 LocalEngine::LocalEngine(std::unique_ptr<Core> core) : core_(std::move(core)), traits_(traits_of(*core_->folder)) {}
 
@@ -347,28 +437,13 @@ namespace tenure {
 
 Result<std::shared_ptr<Engine>> open_local(std::unique_ptr<env::LocalFolder> folder, std::shared_ptr<env::Words> words,
                                            env::Environment environment, const LocalOptions& options) {
+  if (options.observe_only) {
+    auto observer = local::open_observer(std::move(folder), std::move(words), std::move(environment));
+    if (!observer) return fail(observer.error());
+    return std::make_shared<local::LocalEngine>(std::move(*observer));
+  }
   auto core = std::make_unique<local::Core>(std::move(environment), std::move(folder), std::move(words));
   local::Core& shared = *core;
-  if (options.observe_only) {
-    auto seen = shared.folder->map_table(sizeof(local::Header), sizeof(local::Header));
-    if (!seen) return fail(seen.error());
-    if (*seen == nullptr) {
-      return fail(Code::unreachable, "nobody has used the space at " + shared.folder->path() + " since the machine started");
-    }
-    const auto& header = *reinterpret_cast<const local::Header*>((*seen)->data());
-    const auto found = local::inspect(header, shared.self().boot_id, {header.lock_device, header.lock_inode});
-    if (found.found == local::Found::other_boot) {
-      return fail(Code::unreachable, "nobody has used the space at " + shared.folder->path() + " since the machine started");
-    }
-    if (found.found != local::Found::ours) return fail(local::refused(*shared.folder, found));
-    const local::Places places = local::Places::of(found.limits);
-    auto memory = shared.folder->map_table(places.up_to(found.limits.first_cells), places.end);
-    if (!memory) return fail(memory.error());
-    if (*memory == nullptr) return fail(Code::unreachable, shared.folder->path() + "/table was just removed");
-    shared.memory = std::move(*memory);
-    shared.table = local::Table(shared.memory->data());
-    return std::make_shared<local::LocalEngine>(std::move(core));
-  }
   if (auto found = local::find_or_make(shared, options); !found) return fail(found.error());
   auto engine = std::make_shared<local::LocalEngine>(std::move(core));
   if (auto joined = local::join(shared, *engine); !joined) return fail(joined.error());

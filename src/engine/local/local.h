@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "engine/engine.h"
 #include "engine/local/layout.h"
+#include "engine/local/wanted_limits.h"
 #include "env/environment.h"
 #include "env/local_folder.h"
 #include "env/words.h"
@@ -13,8 +15,12 @@
 namespace tenure {
 
 struct LocalOptions {
-  local::Limits limits;       // of a table that is made; a table that is there keeps its own
+  // Of a table that is made, where the folder keeps no wish (wanted_limits.h); a table that is there keeps its own.
+  local::Limits limits;
   bool observe_only = false;  // joins nothing and writes nothing: for looking
+  // Keeps this wish in the folder, and makes a table that is there with other limits anew. Code::holder_live, and nothing
+  // is changed, while anybody is in or a key is held.
+  std::optional<local::WantedLimits> remake;
 };
 
 // Joins the space in `folder`. Code::section_busy while another makes its table for too long, Code::unsuitable_folder for

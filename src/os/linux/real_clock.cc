@@ -24,5 +24,8 @@ BootTime RealClock::boottime() const {
 WallTime RealClock::wall() const {
   return {now(CLOCK_REALTIME)};
 }
+WallTime RealClock::wall_coarse() const {
+  return {now(CLOCK_REALTIME_COARSE)};
+}
 
 }  // namespace tenure::os

@@ -10,6 +10,7 @@ class RealClock final : public env::Clock {
   MonotonicTime monotonic() const override;
   BootTime boottime() const override;
   WallTime wall() const override;
+  WallTime wall_coarse() const override;
 };
 
 }  // namespace tenure::os
