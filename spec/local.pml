@@ -1,0 +1,727 @@
+// One key of a local space, and the members that want it.
+//
+// What is modelled, what is left out and what each seeded mistake (MISTAKE_…) shows: README.md. The names follow
+// src/engine/local. Every store that a repair or another member could see is a step of its own; at every step a member
+// may be stopped, killed, or, where it waits, give up.
+
+#ifndef MEMBERS
+#define MEMBERS 3
+#endif
+#ifndef CLAIMS
+#define CLAIMS 1        // of each member
+#endif
+#ifndef DEATHS
+#define DEATHS 1        // how many members are killed in one run, at most
+#endif
+#ifndef STOPS
+#define STOPS 1         // how often a member is stopped; whether it ever continues is left open
+#endif
+#ifndef EARLY
+#define EARLY 0         // how often a sleep ends at its bound though others still run
+#endif
+#ifndef TARDY
+#define TARDY 0         // how often an offer is held to be unanswered for too long though its grantee runs
+#endif
+#ifndef CANCELS
+#define CANCELS 1       // how many waits are given up
+#endif
+#ifndef RESTARTS
+#define RESTARTS 0      // the machine goes down and comes up again; each member claims once more
+#endif
+#define ROOM (MEMBERS + 1)  // 0: nobody
+#define BLOCK 2             // epochs under a ceiling
+
+// ---- the table ------------------------------------------------------------------------------------------------------
+
+byte lock;               // the bucket's word: whose section it is, and
+bool sleepers;           //   the bit of those who sleep on it
+byte entry;              // the bucket's entry: the key's slot
+
+mtype = { held, offered, waiting, granted };
+mtype slot_word[ROOM];   // commit word of a slot: 0 (cached, free), held, offered; the cell of member m is number m
+byte slot_member[ROOM];  //   its member
+byte slot_epoch[ROOM];
+byte slot_claim[ROOM];   // the claim id: of whom
+byte line_first[ROOM], line_last[ROOM], grantee[ROOM];
+
+mtype node_word[ROOM];   // commit word of a node: 0, waiting, granted; the node of member m is number m
+byte node_slot[ROOM];
+byte node_next[ROOM], node_before[ROOM];
+byte arrival[ROOM];
+byte futex[ROOM];
+bool passed[ROOM], abandoned[ROOM];
+
+byte arrivals;
+byte epoch;              // the highest given out
+byte ceiling;            // the bound in the table
+byte durable;            // the bound on the disk
+byte disk_lock;          // ceiling.lock: held while a ceiling is written
+
+// ---- the system -----------------------------------------------------------------------------------------------------
+
+bool flagged[ROOM];      // the liveness word: the kernel flagged it, its member is dead;
+bool life_sleepers[ROOM];  //   somebody sleeps on it
+bool stopped[ROOM];
+mtype = { on_bucket, in_line };
+mtype asleep[ROOM];
+bool woken[ROOM];        // of one asleep: a wake was sent to it
+byte watched[ROOM];      // of one asleep in line: whose liveness word it is queued on, until it runs again
+bool finished[ROOM];
+byte deaths = DEATHS, stops = STOPS, early = EARLY, tardy = TARDY, cancels = CANCELS;
+bool down;               // the machine went down
+
+// ---- what is watched ------------------------------------------------------------------------------------------------
+
+bool believes[ROOM];     // a lease that its member may rely on
+byte last_epoch;         // of all leases ever given
+bool excused;            // a stop: from here on wake-ups may come by a bound alone, until the key has changed hands
+byte fruitless;          // bounds that ran out since something was last done about the key
+
+#define settled(m) (flagged[m] || finished[m] || stopped[m] || (asleep[m] == in_line && !woken[m]) || \
+                    (asleep[m] == on_bucket && !woken[m] && lock != 0 && !flagged[lock]))
+#define held_by_living(m) (slot_word[m] == held && !flagged[slot_member[m]])
+#define waits(m) (asleep[m] == in_line && !woken[m] && !flagged[m] && !stopped[m] && !finished[m])
+#if MEMBERS == 3
+#define quiet (settled(1) && settled(2) && settled(3))
+#define nobody_holds (!held_by_living(1) && !held_by_living(2) && !held_by_living(3))
+#define somebody_waits (waits(1) || waits(2) || waits(3))
+#else
+#define quiet (settled(1) && settled(2))
+#define nobody_holds (!held_by_living(1) && !held_by_living(2))
+#define somebody_waits (waits(1) || waits(2))
+#endif
+// Nothing moves any more, nobody has the key, and no one who is stopped holds the bucket up.
+#define key_is_due (quiet && nobody_holds && !(lock != 0 && stopped[lock] && !flagged[lock]))
+
+inline progress() { fruitless = 0 }
+
+// ---- death and stopping ---------------------------------------------------------------------------------------------
+
+// The kernel flags the liveness word and wakes one of those who are queued on it, if the bit says that there are any.
+inline die() {
+  deaths--;
+  flagged[me] = true;
+  believes[me] = false;
+  stopped[me] = false;
+  asleep[me] = 0; woken[me] = false; watched[me] = 0;
+  if
+  :: life_sleepers[me] && watched[1] == me -> woken[1] = true
+  :: life_sleepers[me] && watched[2] == me -> woken[2] = true
+#if MEMBERS == 3
+  :: life_sleepers[me] && watched[3] == me -> woken[3] = true
+#endif
+  :: !life_sleepers[me] || (watched[1] != me && watched[2] != me
+#if MEMBERS == 3
+     && watched[3] != me
+#endif
+     ) -> skip
+  fi;
+  progress()
+}
+
+inline wake_all(dead) {
+  d_step {
+    if :: watched[1] == dead -> woken[1] = true :: else fi;
+    if :: watched[2] == dead -> woken[2] = true :: else fi;
+#if MEMBERS == 3
+    if :: watched[3] == dead -> woken[3] = true :: else fi;
+#endif
+  }
+}
+
+inline halt() {
+  stops--;
+  stopped[me] = true; excused = true;
+  !stopped[me];
+  if
+  :: true
+  :: deaths > 0 -> die(); goto gone
+  fi
+}
+
+// Here a member may be killed, or be stopped and killed.
+inline point() {
+  if
+  :: true
+  :: deaths > 0 -> die(); goto gone
+  :: stops > 0 -> halt()
+  fi
+}
+
+// ---- line.cc --------------------------------------------------------------------------------------------------------
+
+inline raise(node) {
+  futex[node] = (futex[node] + 1) % 8;
+  wakes = wakes | (1 << node)
+}
+
+inline take_epoch() {
+  new_epoch = 0;
+  if
+  :: epoch < ceiling -> epoch++; new_epoch = epoch
+  :: else
+  fi
+}
+
+// The lease is committed: whoever reads the slot's word sees its holder.
+inline commit_held(s) {
+  slot_claim[s] = me;
+  point();
+  slot_word[s] = held; slot_member[s] = me;
+  assert(!believes[1] && !believes[2]);
+#if MEMBERS == 3
+  assert(!believes[3]);
+#endif
+  believes[me] = true;
+  assert(slot_epoch[s] > last_epoch);
+  assert(slot_epoch[s] <= durable);
+  last_epoch = slot_epoch[s];
+  progress();
+  excused = excused && (stopped[1] || stopped[2]
+#if MEMBERS == 3
+            || stopped[3]
+#endif
+            );
+  point()
+}
+
+inline enter_line(s, node) {
+  node_next[node] = 0;
+  node_before[node] = line_last[s];
+  if
+  :: line_last[s] != 0 -> node_next[line_last[s]] = node
+  :: else -> line_first[s] = node
+  fi;
+  point();
+  line_last[s] = node
+}
+
+inline leave_line(s, node, raises) {
+  node_word[node] = 0; arrival[node] = 0;
+  point();
+  if :: grantee[s] == node -> grantee[s] = 0 :: else fi;
+  if
+  :: node_before[node] == 0 -> line_first[s] = node_next[node]
+  :: else -> node_next[node_before[node]] = node_next[node]
+  fi;
+  if
+  :: node_next[node] != 0 ->
+    node_before[node_next[node]] = node_before[node];
+#ifndef MISTAKE_STRANDED
+    if :: raises -> raise(node_next[node]) :: else fi
+#endif
+  :: else -> line_last[s] = node_before[node]
+  fi;
+  node_next[node] = 0; node_before[node] = 0; node_slot[node] = 0; passed[node] = false; abandoned[node] = false;
+  if :: line_first[s] == 0 -> arrivals = 0 :: else fi;
+  progress();
+  point()
+}
+
+inline withdraw_grant(s) {
+  at = grantee[s];
+  passed[at] = true;
+  node_word[at] = waiting;
+  point();
+  grantee[s] = 0;
+  raise(at);
+  at = 0;
+  progress()
+}
+
+#define may_be_granted(node) (node_word[node] != 0 && !passed[node] && !abandoned[node] && !flagged[node])
+
+// None: nobody may have it, or (then the first who may is raised) there is no epoch.
+inline grant_next(s) {
+  at = line_first[s];
+  do
+  :: at != 0 && !may_be_granted(at) -> at = node_next[at]
+  :: else -> break
+  od;
+  if
+  :: at != 0 ->
+#ifdef MISTAKE_OLD_EPOCH
+    new_epoch = slot_epoch[s];
+#else
+    take_epoch();
+#endif
+    if
+    :: new_epoch != 0 ->
+      slot_epoch[s] = new_epoch;
+      point();
+      grantee[s] = at;
+      node_word[at] = granted;
+      progress();
+      point();
+      raise(at)
+    :: else -> raise(at)
+    fi;
+    new_epoch = 0
+  :: else
+  fi;
+  at = 0
+}
+
+inline end_if_idle(s) {
+  if
+  :: slot_word[s] == offered && line_first[s] == 0 ->
+    slot_word[s] = 0;
+    progress();
+    point();
+    if :: entry == s -> entry = 0 :: else fi;
+    slot_epoch[s] = 0; slot_claim[s] = 0
+  :: else
+  fi
+}
+
+inline end_holding(s) {
+  slot_word[s] = offered; slot_member[s] = 0;
+  progress();
+  point()
+}
+
+inline accept(s) {
+  commit_held(s);
+  mine = s;
+  leave_line(s, me, false)
+}
+
+// ---- repair.cc ------------------------------------------------------------------------------------------------------
+
+// The first by arrival among the nodes of slot s that are not linked yet.
+inline first_unlinked(s) {
+  d_step {
+    at = 0; i = 1;
+    do
+    :: i <= MEMBERS ->
+      if
+      :: node_word[i] != 0 && node_slot[i] == s && (done & (1 << i)) == 0 &&
+         (at == 0 || arrival[i] < arrival[at]) -> at = i
+      :: else
+      fi;
+      i++
+    :: else -> break
+    od;
+    i = 0
+  }
+}
+
+inline relink(s) {
+  line_first[s] = 0; line_last[s] = 0; grantee[s] = 0;
+  next_grantee = 0; done = 0;
+  point();
+  first_unlinked(s);
+  do
+  :: at != 0 ->
+    done = done | (1 << at);
+    if
+    :: node_word[at] == granted && slot_word[s] == held && slot_claim[s] == at ->
+      node_word[at] = 0; arrival[at] = 0; node_slot[at] = 0; node_next[at] = 0; node_before[at] = 0;
+      passed[at] = false; abandoned[at] = false
+    :: else ->
+      enter_line(s, at);
+      if
+      :: node_word[at] == granted && slot_word[s] == offered && next_grantee == 0 -> next_grantee = at
+      :: node_word[at] == granted && !(slot_word[s] == offered && next_grantee == 0) -> node_word[at] = waiting
+      :: else
+      fi;
+      raise(at)
+    fi;
+    first_unlinked(s)
+  :: else -> break
+  od;
+  grantee[s] = next_grantee;
+  next_grantee = 0; done = 0;
+  point()
+}
+
+inline repair() {
+  entry = 0;
+  point();
+  j = 1;
+  do
+  :: j <= MEMBERS ->
+    if
+    :: slot_word[j] != 0 ->
+      assert(entry == 0);  // a key has one slot
+      entry = j;
+      relink(j);
+      if :: slot_word[j] == offered && grantee[j] == 0 -> grant_next(j) :: else fi
+    :: else
+    fi;
+    j++
+  :: else -> break
+  od;
+  j = 0
+}
+
+// ---- one member -----------------------------------------------------------------------------------------------------
+
+mtype = { look, act, enter, leave, release };
+
+// Section::enter. One try is one step: a load whose compare-and-swap fails afterwards only begins anew.
+inline enter_section() {
+  do
+  :: atomic { lock == 0 -> lock = me; sleepers = slept; slept = false; point(); break }
+#ifdef MISTAKE_BREAK_IN
+  :: atomic { lock != 0 && (flagged[lock] || stopped[lock]) ->
+      lock = me; sleepers = true; slept = false; point(); repair(); break }
+#else
+#ifndef MISTAKE_NO_TAKE_OVER
+  :: atomic { lock != 0 && flagged[lock] -> lock = me; sleepers = true; slept = false; point(); repair(); break }
+#endif
+#endif
+  :: atomic { lock != 0 && !flagged[lock] -> seen = lock; sleepers = true; slept = true; point() };
+    atomic {
+      if
+      :: lock == seen && sleepers -> asleep[me] = on_bucket
+      :: else
+      fi;
+      seen = 0
+    };
+    do
+    :: atomic { asleep[me] == 0 -> break }
+    :: atomic { asleep[me] == on_bucket && (woken[me] || lock == 0 || flagged[lock]) ->  // or the bound of 5 ms
+        asleep[me] = 0; woken[me] = false; break }
+    :: atomic { asleep[me] == on_bucket && deaths > 0 -> die(); goto gone }
+    :: atomic { asleep[me] == on_bucket && stops > 0 -> halt() }
+    od
+  // Whoever leaves does not wait for one that is stopped inside: it marks its node, and goes.
+  :: atomic { op == leave && lock != 0 && stopped[lock] -> slept = false; abandoned[me] = true; goto over }
+  od
+}
+
+inline leave_section() {
+  atomic {
+    point();
+    woke = sleepers;
+    lock = 0; sleepers = false;
+    point()
+  };
+  atomic {
+    if
+    :: woke && asleep[1] == on_bucket && !woken[1] -> woken[1] = true
+    :: woke && asleep[2] == on_bucket && !woken[2] -> woken[2] = true
+#if MEMBERS == 3
+    :: woke && asleep[3] == on_bucket && !woken[3] -> woken[3] = true
+#endif
+    :: else
+    fi;
+    woke = false;
+    point()
+  }
+}
+
+inline send_wakes() {
+  i = 1;
+  do
+  :: i <= MEMBERS ->
+    if
+    :: (wakes & (1 << i)) != 0 ->
+      if :: asleep[i] == in_line -> woken[i] = true :: else fi;
+      wakes = wakes & ~(1 << i);
+      point()
+    :: else
+    fi;
+    i++
+  :: else -> break
+  od;
+  i = 0
+}
+
+// Ceiling::raise, and then the bound in the table, which only rises.
+inline raise_ceiling() {
+  atomic { disk_lock == 0 || flagged[disk_lock] -> disk_lock = me; point() };
+  atomic {
+#ifdef MISTAKE_MEMORY_FIRST
+    if :: ceiling < epoch + BLOCK -> ceiling = epoch + BLOCK :: else fi;
+    point();
+#endif
+    if
+    :: durable <= epoch -> durable = epoch + BLOCK
+    :: else
+    fi;
+    bound = durable;
+    point()
+  };
+  atomic {
+    disk_lock = 0;
+    point()
+  };
+  atomic {
+    if :: ceiling < bound -> ceiling = bound :: else fi;
+    bound = 0
+  }
+}
+
+// What one look inside the section comes to: Claiming::look.
+inline look_inside() {
+  s = entry;
+  if
+  :: s == 0 ->
+    take_epoch();
+    if
+    :: new_epoch == 0 -> no_epoch = true
+    :: else ->
+      assert(slot_word[me] == 0);
+      slot_epoch[me] = new_epoch;
+      new_epoch = 0;
+      commit_held(me);
+      entry = me;
+      mine = me
+    fi
+  :: else ->
+    if :: node_word[me] != 0 -> assert(node_slot[me] == s); passed[me] = false :: else fi;
+    if
+    :: slot_word[s] == offered && grantee[s] == 0 ->
+      grant_next(s);
+      if
+      :: grantee[s] == 0 && epoch >= ceiling -> no_epoch = true
+      :: grantee[s] == 0 && epoch < ceiling && node_word[me] == 0 ->
+        take_epoch();
+        slot_epoch[s] = new_epoch;
+        new_epoch = 0;
+        commit_held(s);
+        mine = s
+      :: else
+      fi
+    :: else
+    fi;
+    if
+    :: mine == 0 && !no_epoch && node_word[me] != 0 && grantee[s] == me -> accept(s)
+    :: else
+    fi;
+    if
+    :: mine == 0 && !no_epoch ->
+      predecessor = (slot_word[s] == held -> slot_member[s] : 0);
+      if
+      :: node_word[me] != 0 ->
+        value = futex[me];
+        if :: node_before[me] != 0 -> predecessor = node_before[me] :: else fi
+      :: else
+      fi
+    :: else
+    fi
+  fi;
+  s = 0
+}
+
+// What a look without the section (a consistent copy) and the proofs say: judge().
+inline judge() {
+  fact_over = 0; fact_dead = 0; fact_idle = 0;
+  if
+  :: lock == 0 && entry != 0 ->
+    if
+    :: slot_word[entry] == held && flagged[slot_member[entry]] ->
+      fact_over = slot_member[entry];
+      wake_all(fact_over)
+    :: else
+    fi;
+    i = line_first[entry];
+    do
+    :: i != 0 ->
+      if
+      :: flagged[i] -> fact_dead = fact_dead | (1 << i); wake_all(i)
+      :: !flagged[i] && abandoned[i] -> fact_dead = fact_dead | (1 << i)
+      :: !flagged[i] && !abandoned[i] && grantee[entry] == i && stopped[i] -> fact_idle = i
+      :: !flagged[i] && !abandoned[i] && grantee[entry] == i && i != me && !stopped[i] && tardy > 0 ->
+        tardy--; fact_idle = i
+      :: else
+      fi;
+      i = node_next[i]
+    :: else -> break
+    od
+  :: else
+  fi
+}
+
+// advance(), with what was found outside.
+inline act_inside() {
+  s = entry;
+  if
+  :: s != 0 ->
+#ifdef MISTAKE_STALE_PROOF
+    if :: fact_over != 0 && slot_word[s] == held -> end_holding(s) :: else fi;
+#else
+    if :: fact_over != 0 && slot_word[s] == held && slot_member[s] == fact_over -> end_holding(s) :: else fi;
+#endif
+    i = 1;
+    do
+    :: i <= MEMBERS ->
+      if
+      :: (fact_dead & (1 << i)) != 0 && node_word[i] != 0 && node_slot[i] == s -> leave_line(s, i, true)
+      :: else
+      fi;
+      i++
+    :: else -> break
+    od;
+    i = 0;
+    if
+    :: fact_idle != 0 && grantee[s] == fact_idle && node_word[fact_idle] == granted -> withdraw_grant(s)
+    :: else
+    fi;
+    if :: slot_word[s] == offered && grantee[s] == 0 -> grant_next(s) :: else fi;
+    end_if_idle(s)
+  :: else
+  fi;
+  fact_over = 0; fact_dead = 0; fact_idle = 0;
+  s = 0
+}
+
+inline enter_inside() {
+  s = entry;
+  if
+  :: s != 0 ->
+    arrivals++;
+    arrival[me] = arrivals;
+    node_slot[me] = s;
+    futex[me] = 0;
+    point();
+    node_word[me] = waiting;
+    point();
+    enter_line(s, me)
+  :: else
+  fi;
+  s = 0
+}
+
+inline leave_inside() {
+  s = node_slot[me];
+  if
+  :: slot_word[s] == offered && grantee[s] == me -> accept(s)
+  :: else ->
+    leave_line(s, me, true);
+    if :: slot_word[s] == offered && grantee[s] == 0 -> grant_next(s) :: else fi;
+    end_if_idle(s)
+  fi;
+  s = 0
+}
+
+inline release_inside() {
+  assert(slot_word[mine] == held && slot_member[mine] == me);
+  believes[me] = false;
+  end_holding(mine);
+  grant_next(mine);
+  end_if_idle(mine);
+  mine = 0
+}
+
+#define needs_judging (slept_to_the_bound || predecessor == 0 || flagged[predecessor])
+
+proctype Member(byte me) {
+  mtype op = look;
+  byte s, i, j, at, seen, wakes, done, next_grantee, new_epoch, bound;
+  byte mine, value, predecessor, fact_over, fact_dead, fact_idle;
+  byte claims = CLAIMS;
+  bool slept, woke, no_epoch, slept_to_the_bound;
+
+  do
+  :: 
+    enter_section();
+    atomic {
+      if
+      :: op == look -> look_inside()
+      :: op == act -> act_inside()
+      :: op == enter -> enter_inside()
+      :: op == leave -> leave_inside()
+      :: op == release -> release_inside()
+      fi
+    };
+    leave_section();
+    atomic { send_wakes() };
+    if
+    :: atomic { op == release -> claims--; op = look;
+        if :: claims == 0 -> goto over :: else fi }
+    :: atomic { op != release && mine != 0 -> op = release; slept_to_the_bound = false; predecessor = 0; value = 0;
+        point() }
+    :: atomic { op == leave && mine == 0 -> goto over }
+    :: atomic { (op == act || op == enter) && mine == 0 -> op = look; point() }
+    :: atomic { op == look && no_epoch -> no_epoch = false; point() };
+      raise_ceiling()
+    :: atomic { op == look && mine == 0 && !no_epoch ->
+        if
+        :: needs_judging ->
+          judge();
+          slept_to_the_bound = false;
+          if :: fact_over != 0 || fact_dead != 0 || fact_idle != 0 -> op = act :: else fi
+        :: else
+        fi;
+        point();
+        if
+        :: op == look && node_word[me] == 0 ->
+          if :: true -> op = enter :: cancels > 0 -> cancels--; goto over fi;
+          predecessor = 0
+        :: else
+        fi };
+      if
+      :: atomic { op == look ->
+          if
+          :: predecessor != 0 ->
+#ifndef MISTAKE_NO_BIT
+            life_sleepers[predecessor] = true;
+#endif
+            point()
+          :: else
+          fi };
+        atomic {
+          if
+          :: cancels > 0 -> cancels--; op = leave
+          :: futex[me] == value && (predecessor == 0 || !flagged[predecessor]) ->
+            asleep[me] = in_line; watched[me] = predecessor
+          :: else
+          fi };
+        do
+        :: atomic { asleep[me] == 0 -> break }
+        :: atomic { asleep[me] != 0 && woken[me] -> asleep[me] = 0; woken[me] = false; watched[me] = 0; break }
+        :: atomic { waits(me) && cancels > 0 -> cancels--; op = leave; asleep[me] = 0; watched[me] = 0; break }
+        :: atomic { waits(me) && early > 0 ->
+            early--; slept_to_the_bound = true; asleep[me] = 0; watched[me] = 0; break }
+        :: atomic { waits(me) && key_is_due && excused ->
+            fruitless++;
+            assert(fruitless <= 2 * MEMBERS);  // no lost wake-up: who wakes at its bound does what is due
+            slept_to_the_bound = true; asleep[me] = 0; watched[me] = 0; break }
+        :: atomic { asleep[me] != 0 && deaths > 0 -> die(); goto gone }
+        :: atomic { asleep[me] != 0 && stops > 0 -> halt() }
+        od;
+        atomic { value = 0; predecessor = 0 }
+      :: else -> skip
+      fi
+    fi
+  od;
+over:
+  atomic { finished[me] = true; op = look; goto rest };
+gone:
+  // What it had is left as it lay.
+  atomic { finished[me] = true; op = look };
+rest:
+  skip
+}
+
+// Lets stopped members go on, or does not.
+active proctype Continuer() {
+end:
+  do
+  :: atomic { stopped[1] -> stopped[1] = false }
+  :: atomic { stopped[2] -> stopped[2] = false }
+#if MEMBERS == 3
+  :: atomic { stopped[3] -> stopped[3] = false }
+#endif
+  od
+}
+
+// No lost wake-up: without a stop no bound is ever needed.
+active proctype Watcher() {
+end:
+  atomic { key_is_due && somebody_waits && !excused -> assert(false) }
+}
+
+init {
+  atomic {
+    durable = BLOCK; ceiling = BLOCK;
+    run Member(1);
+    run Member(2);
+#if MEMBERS == 3
+    run Member(3)
+#endif
+  }
+}
