@@ -141,7 +141,9 @@ class Space {
   static Result<Space> open(std::string_view url, OpenOptions options);
   static Result<Space> open(std::string_view url);
 
-  Result<Lease> claim(const Key& key, const ClaimOptions& options = {}) const;
+  // By default: exclusive, no TTL, one try.
+  Result<Lease> claim(const Key& key) const;
+  Result<Lease> claim(const Key& key, const ClaimOptions& options) const;
 
   // By handle, for another process of the same user.
   Result<std::optional<Duration>> renew(const Handle& handle) const;

@@ -172,10 +172,11 @@ class Engine {
   virtual void on_disturbance(std::function<void()> /*look*/) {}
 };
 
-// A lease as the short way names it: `place` is where it lies in the store.
+// A lease as the short way names it.
 struct ShortGrant {
   ClaimId claim;
   Epoch epoch;
+  // Where it lies in the store. After a release it is kept for the next claim with this object; 0: none yet.
   std::uint64_t place = 0;
 };
 
@@ -185,10 +186,11 @@ class ShortWay {
   virtual ~ShortWay() = default;
   // False: nothing was done; try the long way.
   virtual bool claim(const Key& key, ShortGrant& grant) noexcept = 0;
-  virtual bool release(const ShortGrant& grant) noexcept = 0;
+  virtual bool release(ShortGrant& grant) noexcept = 0;
   // True: it is current. False: ask verify().
   virtual bool current(const ShortGrant& grant) const noexcept = 0;
+  // The place of a released grant is not needed any more.
+  virtual void give_back_place(ShortGrant& grant) noexcept = 0;
 };
-
 
 }  // namespace tenure

@@ -7,11 +7,16 @@ LeasePool::~LeasePool() {
   for (const auto& state : all_) state->self_.reset();
 }
 
-std::shared_ptr<LeaseState> LeasePool::take() {
+LeaseState* LeasePool::take_hot() noexcept {
   for (auto& hot : hot_) {
     if (hot.load(std::memory_order_relaxed) == nullptr) continue;
-    if (LeaseState* state = hot.exchange(nullptr, std::memory_order_acquire)) return std::move(state->self_);
+    if (LeaseState* state = hot.exchange(nullptr, std::memory_order_acq_rel)) return state;
   }
+  return nullptr;
+}
+
+std::shared_ptr<LeaseState> LeasePool::take() {
+  if (LeaseState* state = take_hot()) return std::move(state->self_);
   std::lock_guard lock(mutex_);
   if (!idle_.empty()) {
     LeaseState* state = idle_.back();
@@ -30,10 +35,24 @@ void LeasePool::put(std::shared_ptr<LeaseState> state) noexcept {
   for (auto& hot : hot_) {
     LeaseState* empty = nullptr;
     if (hot.load(std::memory_order_relaxed) != nullptr) continue;
-    if (hot.compare_exchange_strong(empty, raw, std::memory_order_release, std::memory_order_relaxed)) return;
+    if (!hot.compare_exchange_strong(empty, raw, std::memory_order_seq_cst, std::memory_order_relaxed)) continue;
+    // close() may have looked here before.
+    if (closed_.load(std::memory_order_seq_cst)) close();
+    return;
   }
+  const auto space = raw->let_go();
   std::lock_guard lock(mutex_);
   idle_.push_back(raw);
+}
+
+void LeasePool::close() noexcept {
+  const auto self = shared_from_this();  // the last space that is let go may be ours
+  closed_.store(true, std::memory_order_seq_cst);
+  while (LeaseState* state = take_hot()) {
+    const auto space = state->let_go();
+    std::lock_guard lock(mutex_);
+    idle_.push_back(state);
+  }
 }
 
 void LeasePool::look(Engine& engine) {

@@ -18,18 +18,19 @@ void LeaseState::begin(std::shared_ptr<SpaceState> space, Grant grant, std::opti
   phase_.store(Phase::held, std::memory_order_release);
 }
 
-void LeaseState::begin(const std::shared_ptr<SpaceState>& space, const Key& key, const ShortGrant& grant) {
-  mark_ = base::ProcessMark{};
-  space_ = space;
+bool LeaseState::begin_short(SpaceState& space, ShortWay& short_way, const Key& key) {
+  if (!short_way.claim(key, short_grant_)) return false;
+  if (!mark_.same()) mark_ = base::ProcessMark{};
+  if (space_.get() != &space) space_ = space.shared_from_this();
   grant_.key = key;
-  grant_.claim = grant.claim;
-  grant_.epoch = grant.epoch;
-  short_way_ = space_->engine().short_way();
-  short_grant_ = grant;
+  grant_.claim = short_grant_.claim;
+  grant_.epoch = short_grant_.epoch;
+  short_way_ = &short_way;
   phase_.store(Phase::held, std::memory_order_release);
+  return true;
 }
 
-std::shared_ptr<SpaceState> LeaseState::end() {
+void LeaseState::end() {
   // The phase was left by an atomic exchange, or never entered; an onlooker counts itself before it reads the phase.
   while (onlookers_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
   phase_.store(Phase::idle, std::memory_order_release);
@@ -46,6 +47,10 @@ std::shared_ptr<SpaceState> LeaseState::end() {
     valid_until_.reset();
     plain_ = true;
   }
+}
+
+std::shared_ptr<SpaceState> LeaseState::let_go() {
+  if (space_ && space_->short_way() != nullptr) space_->short_way()->give_back_place(short_grant_);
   return std::move(space_);
 }
 
@@ -54,10 +59,10 @@ void LeaseState::drop(std::shared_ptr<LeaseState> state) {
     new std::shared_ptr<LeaseState>(std::move(state));
     return;
   }
-  if (!state->space_->engine().traits().pushes_loss) return;  // the keeper may still have it
-  // The space may end with this lease, and the pool with it: but not before the object is back in it.
-  const auto space = state->end();
-  space->pool().put(std::move(state));
+  SpaceState& space = *state->space_;
+  if (!space.pooled()) return;  // the keeper may still have it
+  state->end();
+  space.pool().put(std::move(state));
 }
 
 int LeaseState::lost_descriptor() {

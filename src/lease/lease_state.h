@@ -26,8 +26,8 @@ class LeaseState {
 
   // Begins a lease. `lost_signal`: where it was taken beforehand; else it is made when somebody asks for it.
   void begin(std::shared_ptr<SpaceState> space, Grant grant, std::optional<Stop> lost_signal);
-  // The same for a grant by the short way: no allocation, once a key as long was here before.
-  void begin(const std::shared_ptr<SpaceState>& space, const Key& key, const ShortGrant& grant);
+  // By the short way: no allocation, once a key as long was here before. False: nothing began.
+  bool begin_short(SpaceState& space, ShortWay& short_way, const Key& key);
   // Its Lease is gone: back into the pool, where the engine leaves it to us alone. In a forked child it is left where it
   // lies, because what it would take may have been in use in the parent at the fork.
   static void drop(std::shared_ptr<LeaseState> state);
@@ -48,6 +48,7 @@ class LeaseState {
   // Called by an engine that hears of losses itself, on a thread of its own: looks whether this one was lost.
   void look(Engine& engine);
 
+  bool held() const { return phase_.load(std::memory_order_acquire) == Phase::held; }
   bool lost() const { return phase_.load(std::memory_order_acquire) == Phase::lost; }
   std::optional<Loss> loss() const;
   void on_lost(std::function<void(const Loss&)> callback);
@@ -57,8 +58,10 @@ class LeaseState {
   friend class LeasePool;
   enum class Phase : std::uint8_t { idle, held, released, lost };
 
-  // Ends it for this object; what kept the space alive is returned.
-  std::shared_ptr<SpaceState> end();
+  // Ends it for this object, which still keeps the space and its place in it.
+  void end();
+  // Lets go of both; what kept the space alive is returned.
+  std::shared_ptr<SpaceState> let_go();
   // nullopt while the handle may be used; else the error that every call on it ends with.
   std::optional<Error> barred() const;
   Error as_lost(const Loss& loss) const;

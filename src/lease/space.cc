@@ -57,6 +57,16 @@ Result<Grant> granted(Engine& engine, const ClaimRequest& request, const ClaimOp
                                      .on_wait = options.on_wait});
 }
 
+// nullptr: the long way.
+std::shared_ptr<LeaseState> claim_short(SpaceState& space, const Key& key) {
+  ShortWay* const short_way = space.short_way();
+  if (short_way == nullptr) return nullptr;
+  auto state = space.pool().take();
+  if (state->begin_short(space, *short_way, key)) return state;
+  space.pool().put(std::move(state));
+  return nullptr;
+}
+
 ClaimRef ref_of(const Handle& handle) {
   return {handle.key, handle.claim, handle.epoch};
 }
@@ -65,7 +75,10 @@ ClaimRef ref_of(const Handle& handle) {
 
 namespace detail {
 Space make_space(std::shared_ptr<SpaceState> state) {
-  return Space(std::move(state));
+  // The copies of a Space count apart from what its leases keep alive.
+  auto handle = std::make_shared<SpaceHandle>(std::move(state));
+  SpaceState* raw = handle->state();
+  return Space(std::shared_ptr<SpaceState>(std::move(handle), raw));
 }
 }  // namespace detail
 
@@ -88,14 +101,14 @@ Engine& Space::engine() const {
   return state_->engine();
 }
 
+Result<Lease> Space::claim(const Key& key) const {
+  if (auto state = claim_short(*state_, key)) return Lease(std::move(state));
+  return claim(key, ClaimOptions{});
+}
+
 Result<Lease> Space::claim(const Key& key, const ClaimOptions& options) const {
-  if (ShortWay* short_way = state_->short_way(); short_way != nullptr && is_plain(options)) {
-    ShortGrant grant;
-    if (short_way->claim(key, grant)) {
-      auto lease = state_->pool().take();
-      lease->begin(state_, key, grant);
-      return Lease(std::move(lease));
-    }
+  if (is_plain(options)) {
+    if (auto state = claim_short(*state_, key)) return Lease(std::move(state));
   }
   const Traits& traits = state_->engine().traits();
   if (!options.ticket.empty() && !traits.tickets) {
@@ -113,7 +126,7 @@ Result<Lease> Space::claim(const Key& key, const ClaimOptions& options) const {
   auto grant = granted(state_->engine(), *request, options);
   if (!grant) return fail(grant.error());
   auto state = traits.pushes_loss ? state_->pool().take() : std::make_shared<LeaseState>();
-  state->begin(state_, std::move(*grant), std::move(lost_signal));
+  state->begin(state_->shared_from_this(), std::move(*grant), std::move(lost_signal));
   Lease lease(state);
   if (traits.pushes_loss) {
     // What happened between the grant and this line was told to nobody.
@@ -176,7 +189,7 @@ Lease& Lease::operator=(Lease&& other) noexcept {
 Lease::~Lease() {
   if (!state_) return;
   // A refusal here says that there is nothing to give back: lost, released before, or another process's.
-  (void)state_->release();
+  if (state_->held()) (void)state_->release();
   LeaseState::drop(std::move(state_));
 }
 

@@ -444,7 +444,6 @@ Result<void> Claiming::sleep() {
 }
 
 Grant Claiming::grant() {
-  core_.holdings.fetch_add(1, std::memory_order_relaxed);
   Grant grant{.key = request_.key, .claim = claim_id(core_.nonce, claim_.counter), .epoch = epoch_};
   grant.reclaimed = reclaimed_;
   grant.displaced = std::move(displaced_);

@@ -65,13 +65,14 @@ struct Core {
   std::uint32_t lock_as = 0;  // lock_word(me)
   std::uint64_t pid = 0;
   std::string owner_label;   // of claims that name no owner
-  std::atomic<std::uint64_t> next_claim{1};
+  // The second half of a claim id: of the short way its epoch; else this, with the highest bit.
+  std::atomic<std::uint64_t> next_claim{std::uint64_t{1} << 63};
   // Set once when our membership is over while we live (the table or the folder was taken away, our keeper was killed):
   // from then on every lease counts as lost. What happened is in `over_why`, written before.
   std::atomic<bool> over{false};
   std::string over_why;
   Pockets pockets;
-  std::atomic<std::int64_t> holdings{0};  // granted and not given back by us
+  std::atomic<bool> unclean{false};       // a lease could not be given back
   std::vector<std::string> notes;         // for people, of the making of the table
   std::mutex clearing;  // one thread at a time clears up after dead members
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 
 #include "engine/local/words_of.h"
@@ -20,24 +21,25 @@ constexpr std::size_t kMaxKey = Key::kMaxBytes;
 constexpr std::size_t kMaxOwner = 64;
 constexpr std::size_t kMaxWhy = 200;
 
-// Gives out text eight bytes at a time, from three pieces.
-class Feed {
+// The text of an event, contiguous and followed by zeros up to the end of its last line.
+class Text {
  public:
-  Feed(std::string_view a, std::string_view b, std::string_view c) : pieces_{a, b, c} {}
-  std::uint64_t word() noexcept {
-    std::uint64_t word = 0;
-    for (unsigned byte = 0; byte < 8; ++byte) {
-      while (at_ < pieces_.size() && pieces_[at_].empty()) ++at_;
-      if (at_ == pieces_.size()) break;
-      word |= std::uint64_t{static_cast<std::uint8_t>(pieces_[at_].front())} << (8 * byte);
-      pieces_[at_].remove_prefix(1);
+  Text(std::string_view key, std::string_view owner, std::string_view why) noexcept {
+    char* at = bytes_.data();
+    for (const std::string_view piece : {key, owner, why}) {
+      std::memcpy(at, piece.data(), piece.size());
+      at += piece.size();
     }
+    std::memset(at, 0, kMoreBytes);
+  }
+  std::uint64_t word(std::size_t at) const noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes_.data() + at, 8);
     return word;
   }
 
  private:
-  std::array<std::string_view, 3> pieces_;
-  std::size_t at_ = 0;
+  std::array<char, kMaxKey + kMaxOwner + kMaxWhy + kMoreBytes> bytes_;
 };
 
 std::size_t lines_for(std::size_t bytes) noexcept {
@@ -90,7 +92,7 @@ void record(const Core& core, const Record& event) noexcept {
   const std::string_view why = event.why.substr(0, kMaxWhy);
   const std::size_t lines = lines_for(key.size() + owner.size() + why.size());
   const std::uint64_t number = core.table.header().events.fetch_add(lines, std::memory_order_relaxed);
-  Feed feed(key, owner, why);
+  const Text text(key, owner, why);
   EventLine& first = core.table.event(number);
   for (std::size_t i = 0; i < lines; ++i) core.table.event(number + i).words[kNumber].store(0, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
@@ -101,11 +103,14 @@ void record(const Core& core, const Record& event) noexcept {
   first.words[kEpoch].store(event.epoch, std::memory_order_relaxed);
   first.words[kHash].store(event.hash, std::memory_order_relaxed);
   first.words[kPid].store(event.pid, std::memory_order_relaxed);
-  first.words[kFirstText].store(feed.word(), std::memory_order_relaxed);
-  first.words[kFirstText + 1].store(feed.word(), std::memory_order_relaxed);
+  first.words[kFirstText].store(text.word(0), std::memory_order_relaxed);
+  first.words[kFirstText + 1].store(text.word(8), std::memory_order_relaxed);
   for (std::size_t i = 1; i < lines; ++i) {
     EventLine& line = core.table.event(number + i);
-    for (std::size_t word = 1; word < kEventWords; ++word) line.words[word].store(feed.word(), std::memory_order_relaxed);
+    const std::size_t begin = kFirstBytes + (i - 1) * kMoreBytes;
+    for (std::size_t word = 1; word < kEventWords; ++word) {
+      line.words[word].store(text.word(begin + (word - 1) * 8), std::memory_order_relaxed);
+    }
     line.words[kNumber].store((number + i + 1) | kContinued, std::memory_order_release);
   }
   first.words[kNumber].store(number + 1, std::memory_order_release);

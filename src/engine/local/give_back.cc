@@ -27,17 +27,17 @@ Result<Released> LocalEngine::release(const ClaimRef& claim) {
   {
     Cell& slot = core_->table.cell((*seen)->index);
     auto section = Section::enter(*core_, slot.home.load(std::memory_order_relaxed), section_bound(*core_));
-    if (!section) return fail(section.error());
+    if (!section) {
+      core_->unclean.store(true, std::memory_order_relaxed);
+      return fail(section.error());
+    }
     if (!is_same(slot, **seen)) return fail(lost(claim, std::nullopt));
     if (slot.body[slot_field::kGuard].load(std::memory_order_relaxed) != 0 && guarded(*core_, **seen)) {
       return fail(Code::section_busy, "an operation runs under the guard of " + claim.key.text(),
                   "release it when the operation has ended");
     }
     take_away(*core_, slot, EventKind::released, "", spent);
-    if ((*seen)->word.member == core_->me) {
-      spent.knock = {};
-      core_->holdings.fetch_sub(1, std::memory_order_relaxed);
-    }
+    if ((*seen)->word.member == core_->me) spent.knock = {};
     (void)grant_next(*core_, slot, wakes, core_->monotonic_ns());
     if (end_if_idle(*core_, section->bucket(), (*seen)->index)) spent.slot = (*seen)->index;
   }

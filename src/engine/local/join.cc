@@ -364,7 +364,7 @@ LocalEngine::~LocalEngine() {
   if (!core_->over.load(std::memory_order_acquire)) {
     while (const CellIndex cell = core_->pockets.take()) drop_cell(*core_, cell);
     // With a lease that was not given back the number stays taken, until somebody clears up after a dead member.
-    if (core_->holdings.load(std::memory_order_relaxed) == 0) {
+    if (!core_->unclean.load(std::memory_order_relaxed)) {
       core_->table.state(core_->me.number).store(state_word(core_->me.generation, Phase::free), std::memory_order_release);
     }
   }

@@ -48,7 +48,8 @@ class LocalEngine final : public Engine, private ShortWay {
 
  private:
   bool claim(const Key& key, ShortGrant& grant) noexcept override;
-  bool release(const ShortGrant& grant) noexcept override;
+  bool release(ShortGrant& grant) noexcept override;
+  void give_back_place(ShortGrant& grant) noexcept override;
   bool current(const ShortGrant& grant) const noexcept override;
 
   // Code::wrong_process in a forked child, Code::lost when our membership is over, Code::not_permitted for an observer.

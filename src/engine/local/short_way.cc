@@ -6,28 +6,21 @@
 #include "engine/local/slots.h"
 
 namespace tenure::local {
-namespace {
-
-void put_away(Core& core, CellIndex cell) noexcept {
-  if (!core.pockets.put(cell)) give_cell(core, cell);
-}
-
-}  // namespace
-
 bool LocalEngine::claim(const Key& key, ShortGrant& grant) noexcept {
   Core& core = *core_;
   if (!core.mark.same() || core.over.load(std::memory_order_relaxed)) return false;
   const Wanted wanted(key.text());
   if (wanted.key.size() > kInlineKey) return false;
-  const CellIndex cell = core.pockets.take();
-  if (cell == 0) return false;
+  if (grant.place == 0) grant.place = core.pockets.take();
+  if (grant.place == 0) return false;
+  const auto cell = static_cast<CellIndex>(grant.place);
   Epoch epoch;
-  const Claim claim{.counter = core.next_claim.fetch_add(1, std::memory_order_relaxed), .terms = std::uint64_t{1} << 32};
   {
     auto section = Section::try_enter(core, core.table.bucket_of(wanted.hash));
     if (section && find_slot(core, section->bucket(), wanted) == 0) epoch = take_epoch(core);
     if (!epoch.none()) {
       const Now now{core.environment.clock->wall_coarse().since_origin.count(), 0, 0};
+      const Claim claim{.counter = epoch.value(), .terms = std::uint64_t{1} << 32};
       make_slot(core, *section, cell, wanted, 0, claim, epoch, now);
       record(core, {.kind = EventKind::claimed,
                     .key = wanted.key,
@@ -37,17 +30,14 @@ bool LocalEngine::claim(const Key& key, ShortGrant& grant) noexcept {
                     .pid = core.pid});
     }
   }
-  if (epoch.none()) {
-    put_away(core, cell);
-    return false;
-  }
+  if (epoch.none()) return false;
   tell_watchers(core);
-  core.holdings.fetch_add(1, std::memory_order_relaxed);
-  grant = {claim_id(core.nonce, claim.counter), epoch, cell};
+  grant.claim = claim_id(core.nonce, epoch.value());
+  grant.epoch = epoch;
   return true;
 }
 
-bool LocalEngine::release(const ShortGrant& grant) noexcept {
+bool LocalEngine::release(ShortGrant& grant) noexcept {
   Core& core = *core_;
   if (!core.mark.same() || core.over.load(std::memory_order_relaxed)) return false;
   const auto index = static_cast<CellIndex>(grant.place);
@@ -85,10 +75,18 @@ bool LocalEngine::release(const ShortGrant& grant) noexcept {
     }
   }
   wakes.send();
-  core.holdings.fetch_sub(1, std::memory_order_relaxed);
-  if (ended) put_away(core, index);
+  // A slot that others wait for is not ours any more; one that ended is a cell for the next claim.
+  if (!ended) grant.place = 0;
   tell_watchers(core);
   return true;
+}
+
+void LocalEngine::give_back_place(ShortGrant& grant) noexcept {
+  const auto cell = static_cast<CellIndex>(std::exchange(grant.place, 0));
+  if (cell == 0 || !core_->mark.same()) return;
+  // Only what is still nobody's slot: a lease that was lost left its place to others.
+  if (core_->table.cell(cell).word.load(std::memory_order_acquire) != CommitWord{Kind::cached, 0, core_->me}.packed()) return;
+  give_cell(*core_, cell);
 }
 
 bool LocalEngine::current(const ShortGrant& grant) const noexcept {
