@@ -66,6 +66,7 @@ mtype = { on_bucket, in_line };
 mtype asleep[ROOM];
 bool woken[ROOM];        // of one asleep: a wake was sent to it
 byte watched[ROOM];      // of one asleep in line: whose liveness word it is queued on, until it runs again
+bool begun[ROOM];
 bool finished[ROOM];
 byte deaths = DEATHS, stops = STOPS, early = EARLY, tardy = TARDY, cancels = CANCELS;
 bool down;               // the machine went down
@@ -135,7 +136,7 @@ inline halt() {
   !stopped[me];
   if
   :: true
-  :: deaths > 0 -> die(); goto gone
+  :: deaths > 0 -> goto dying
   fi
 }
 
@@ -143,7 +144,7 @@ inline halt() {
 inline point() {
   if
   :: true
-  :: deaths > 0 -> die(); goto gone
+  :: deaths > 0 -> goto dying
   :: stops > 0 -> halt()
   fi
 }
@@ -280,12 +281,6 @@ inline end_holding(s) {
   point()
 }
 
-inline accept(s) {
-  commit_held(s);
-  mine = s;
-  leave_line(s, me, false)
-}
-
 // ---- repair.cc ------------------------------------------------------------------------------------------------------
 
 // The first by arrival among the nodes of slot s that are not linked yet.
@@ -359,44 +354,17 @@ inline repair() {
 
 mtype = { look, act, enter, leave, release };
 
-// Section::enter. One try is one step: a load whose compare-and-swap fails afterwards only begins anew.
-inline enter_section() {
-  do
-  :: atomic { lock == 0 -> lock = me; sleepers = slept; slept = false; point(); break }
-#ifdef MISTAKE_BREAK_IN
-  :: atomic { lock != 0 && (flagged[lock] || stopped[lock]) ->
-      lock = me; sleepers = true; slept = false; point(); repair(); break }
-#else
-#ifndef MISTAKE_NO_TAKE_OVER
-  :: atomic { lock != 0 && flagged[lock] -> lock = me; sleepers = true; slept = false; point(); repair(); break }
-#endif
-#endif
-  :: atomic { lock != 0 && !flagged[lock] -> seen = lock; sleepers = true; slept = true; point() };
-    atomic {
-      if
-      :: lock == seen && sleepers -> asleep[me] = on_bucket
-      :: else
-      fi;
-      seen = 0
-    };
-    do
-    :: atomic { asleep[me] == 0 -> break }
-    :: atomic { asleep[me] == on_bucket && (woken[me] || lock == 0 || flagged[lock]) ->  // or the bound of 5 ms
-        asleep[me] = 0; woken[me] = false; break }
-    :: atomic { asleep[me] == on_bucket && deaths > 0 -> die(); goto gone }
-    :: atomic { asleep[me] == on_bucket && stops > 0 -> halt() }
-    od
-  // Whoever leaves does not wait for one that is stopped inside: it marks its node, and goes.
-  :: atomic { op == leave && lock != 0 && stopped[lock] -> slept = false; abandoned[me] = true; goto over }
-  od
-}
-
 inline leave_section() {
   atomic {
     point();
     woke = sleepers;
     lock = 0; sleepers = false;
-    point()
+    point();
+    // Steps that do nothing are none.
+    if
+    :: !woke && wakes == 0 -> goto outside
+    :: else
+    fi
   };
   atomic {
     if
@@ -408,7 +376,11 @@ inline leave_section() {
     :: else
     fi;
     woke = false;
-    point()
+    point();
+    if
+    :: wakes == 0 -> goto outside
+    :: else
+    fi
   }
 }
 
@@ -429,81 +401,31 @@ inline send_wakes() {
   i = 0
 }
 
-// Ceiling::raise, and then the bound in the table, which only rises.
+// Ceiling::raise, and then the bound in the table, which only rises. The lock of the file is the kernel's: it ends with
+// its holder.
 inline raise_ceiling() {
-  atomic { disk_lock == 0 || flagged[disk_lock] -> disk_lock = me; point() };
   atomic {
+    disk_lock == 0 || flagged[disk_lock] -> disk_lock = me;
+    point();
 #ifdef MISTAKE_MEMORY_FIRST
     if :: ceiling < epoch + BLOCK -> ceiling = epoch + BLOCK :: else fi;
-    point();
+    disk_lock = 0
+  };
+  atomic {
 #endif
     if
     :: durable <= epoch -> durable = epoch + BLOCK
     :: else
     fi;
     bound = durable;
-    point()
-  };
-  atomic {
-    disk_lock = 0;
-    point()
+    point();
+    disk_lock = 0
   };
   atomic {
     if :: ceiling < bound -> ceiling = bound :: else fi;
-    bound = 0
+    bound = 0;
+    point()
   }
-}
-
-// What one look inside the section comes to: Claiming::look.
-inline look_inside() {
-  s = entry;
-  if
-  :: s == 0 ->
-    take_epoch();
-    if
-    :: new_epoch == 0 -> no_epoch = true
-    :: else ->
-      assert(slot_word[me] == 0);
-      slot_epoch[me] = new_epoch;
-      new_epoch = 0;
-      commit_held(me);
-      entry = me;
-      mine = me
-    fi
-  :: else ->
-    if :: node_word[me] != 0 -> assert(node_slot[me] == s); passed[me] = false :: else fi;
-    if
-    :: slot_word[s] == offered && grantee[s] == 0 ->
-      grant_next(s);
-      if
-      :: grantee[s] == 0 && epoch >= ceiling -> no_epoch = true
-      :: grantee[s] == 0 && epoch < ceiling && node_word[me] == 0 ->
-        take_epoch();
-        slot_epoch[s] = new_epoch;
-        new_epoch = 0;
-        commit_held(s);
-        mine = s
-      :: else
-      fi
-    :: else
-    fi;
-    if
-    :: mine == 0 && !no_epoch && node_word[me] != 0 && grantee[s] == me -> accept(s)
-    :: else
-    fi;
-    if
-    :: mine == 0 && !no_epoch ->
-      predecessor = (slot_word[s] == held -> slot_member[s] : 0);
-      if
-      :: node_word[me] != 0 ->
-        value = futex[me];
-        if :: node_before[me] != 0 -> predecessor = node_before[me] :: else fi
-      :: else
-      fi
-    :: else
-    fi
-  fi;
-  s = 0
 }
 
 // What a look without the section (a consistent copy) and the proofs say: judge().
@@ -535,43 +457,13 @@ inline judge() {
   fi
 }
 
-// advance(), with what was found outside.
-inline act_inside() {
+// What is done inside. LocalEngine::release, advance(), Claiming::enter, ::leave and ::look have much in common and
+// share their steps here: first what each does before a grant,
+inline before_the_grant() {
   s = entry;
   if
-  :: s != 0 ->
-#ifdef MISTAKE_STALE_PROOF
-    if :: fact_over != 0 && slot_word[s] == held -> end_holding(s) :: else fi;
-#else
-    if :: fact_over != 0 && slot_word[s] == held && slot_member[s] == fact_over -> end_holding(s) :: else fi;
-#endif
-    i = 1;
-    do
-    :: i <= MEMBERS ->
-      if
-      :: (fact_dead & (1 << i)) != 0 && node_word[i] != 0 && node_slot[i] == s -> leave_line(s, i, true)
-      :: else
-      fi;
-      i++
-    :: else -> break
-    od;
-    i = 0;
-    if
-    :: fact_idle != 0 && grantee[s] == fact_idle && node_word[fact_idle] == granted -> withdraw_grant(s)
-    :: else
-    fi;
-    if :: slot_word[s] == offered && grantee[s] == 0 -> grant_next(s) :: else fi;
-    end_if_idle(s)
-  :: else
-  fi;
-  fact_over = 0; fact_dead = 0; fact_idle = 0;
-  s = 0
-}
-
-inline enter_inside() {
-  s = entry;
-  if
-  :: s != 0 ->
+  :: op == look && s != 0 && node_word[me] != 0 -> assert(node_slot[me] == s); passed[me] = false
+  :: op == enter && s != 0 ->
     arrivals++;
     arrival[me] = arrivals;
     node_slot[me] = s;
@@ -580,121 +472,224 @@ inline enter_inside() {
     node_word[me] = waiting;
     point();
     enter_line(s, me)
+  :: op == release || (op == act && s != 0 && fact_over != 0 && slot_word[s] == held
+#ifndef MISTAKE_STALE_PROOF
+     && slot_member[s] == fact_over
+#endif
+     ) ->
+    if
+    :: op == release ->
+      s = mine; mine = 0;
+      assert(slot_word[s] == held && slot_member[s] == me);
+      believes[me] = false
+    :: else
+    fi;
+    end_holding(s)
+  :: op == leave ->
+    assert(s != 0 && node_word[me] != 0 && node_slot[me] == s);
+    if :: slot_word[s] == offered && grantee[s] == me -> skip :: else -> fact_dead = 1 << me fi
+  :: else
+  fi;
+  i = 1;
+  do
+  :: fact_dead != 0 ->
+    if
+    :: (fact_dead & (1 << i)) != 0 ->
+      if :: node_word[i] != 0 && node_slot[i] == s && s != 0 -> leave_line(s, i, true) :: else fi;
+      fact_dead = fact_dead & ~(1 << i)
+    :: else
+    fi;
+    i++
+  :: else -> break
+  od;
+  i = 0;
+  if
+  :: s != 0 && fact_idle != 0 && grantee[s] == fact_idle && node_word[fact_idle] == granted -> withdraw_grant(s)
+  :: else
+  fi;
+  fact_over = 0; fact_idle = 0
+}
+
+// then the grant, and who claims or leaves takes what is theirs: a free key, an offered one that nobody in line may
+// have, or what was granted to them;
+inline take_what_is_ours() {
+  if
+  :: s != 0 && op != enter && slot_word[s] == offered && grantee[s] == 0 ->
+    grant_next(s);
+    if :: op == look && grantee[s] == 0 && epoch >= ceiling -> no_epoch = true :: else fi
+  :: else
+  fi;
+  if
+  :: op == look && s == 0 && epoch >= ceiling -> no_epoch = true
+  :: else
+  fi;
+  if
+  :: op == look && !no_epoch && (s == 0 || (slot_word[s] == offered && grantee[s] == 0 && node_word[me] == 0)) ->
+    take_epoch();
+    if :: s == 0 -> assert(slot_word[me] == 0); mine = me :: else -> mine = s fi;
+    slot_epoch[mine] = new_epoch;
+    new_epoch = 0
+  :: (op == look || op == leave) && s != 0 && node_word[me] != 0 && slot_word[s] == offered && grantee[s] == me -> mine = s
+  :: else
+  fi;
+  if
+  :: mine != 0 ->
+    commit_held(mine);
+    if
+    :: s == 0 -> entry = me
+    :: s != 0 && node_word[me] != 0 -> leave_line(s, me, false)
+    :: else
+    fi
+  :: else
+  fi
+}
+
+// and at last whom a waiter watches, or the end of a slot that nobody needs.
+inline after_the_grant() {
+  if
+  :: op == look && mine == 0 && !no_epoch ->
+    predecessor = (slot_word[s] == held -> slot_member[s] : 0);
+    if
+    :: node_word[me] != 0 ->
+      value = futex[me];
+      if :: node_before[me] != 0 -> predecessor = node_before[me] :: else fi
+    :: else
+    fi
+  :: (op == act || op == leave || op == release) && s != 0 -> end_if_idle(s)
   :: else
   fi;
   s = 0
 }
 
-inline leave_inside() {
-  s = node_slot[me];
-  if
-  :: slot_word[s] == offered && grantee[s] == me -> accept(s)
-  :: else ->
-    leave_line(s, me, true);
-    if :: slot_word[s] == offered && grantee[s] == 0 -> grant_next(s) :: else fi;
-    end_if_idle(s)
-  fi;
-  s = 0
+inline work() {
+  before_the_grant();
+  take_what_is_ours();
+  after_the_grant()
 }
 
-inline release_inside() {
-  assert(slot_word[mine] == held && slot_member[mine] == me);
-  believes[me] = false;
-  end_holding(mine);
-  grant_next(mine);
-  end_if_idle(mine);
-  mine = 0
+// All members are alike, so that it is enough to look at the runs in which they begin in the order of their numbers.
+#define may_start (begun[me - 1])
+inline start() { begun[me] = true }
+
+// Section::enter and the work inside. A try is one step: a load whose compare-and-swap fails afterwards only begins anew.
+// What is done inside is a step together with entering, because nobody else reads or writes it before the section is left;
+// a member that is stopped at a point inside gives the others their turn.
+inline enter_and_work() {
+  do
+  :: atomic { lock == 0 && may_start -> start(); lock = me; sleepers = slept; slept = false; goto inside }
+#ifndef MISTAKE_NO_TAKE_OVER
+#ifdef MISTAKE_BREAK_IN
+  :: atomic { lock != 0 && (flagged[lock] || stopped[lock]) && may_start ->
+#else
+  :: atomic { lock != 0 && flagged[lock] && may_start ->
+#endif
+      start(); lock = me; sleepers = true; slept = false; mend = true; goto inside }
+#endif
+  :: atomic { lock != 0 && !flagged[lock] && may_start ->
+      start(); seen = lock; sleepers = true; slept = true; point() };
+    atomic {
+      if
+      :: lock == seen && sleepers -> asleep[me] = on_bucket
+      :: else
+      fi;
+      seen = 0
+    };
+    do
+    :: atomic { asleep[me] == 0 -> break }
+    :: atomic { asleep[me] == on_bucket && (woken[me] || lock == 0 || flagged[lock]) ->  // or the bound of 5 ms
+        asleep[me] = 0; woken[me] = false; break }
+    :: atomic { asleep[me] == on_bucket && deaths > 0 -> goto dying }
+    :: atomic { asleep[me] == on_bucket && stops > 0 -> halt() }
+    od
+  // Whoever leaves does not wait for one that is stopped inside: it marks its node, and goes.
+  :: atomic { op == leave && lock != 0 && stopped[lock] -> abandoned[me] = true; goto over }
+  od;
+inside:
+  atomic {
+    point();
+    if :: mend -> repair(); mend = false :: else fi;
+    work()
+  }
 }
 
 #define needs_judging (slept_to_the_bound || predecessor == 0 || flagged[predecessor])
+
+inline forget() {
+  d_step {
+    op = look; mine = 0; value = 0; predecessor = 0; wakes = 0; done = 0; next_grantee = 0; new_epoch = 0; bound = 0;
+    s = 0; i = 0; j = 0; at = 0; seen = 0; fact_over = 0; fact_dead = 0; fact_idle = 0; claims = 0;
+    slept = false; woke = false; mend = false; no_epoch = false; slept_to_the_bound = false
+  }
+}
 
 proctype Member(byte me) {
   mtype op = look;
   byte s, i, j, at, seen, wakes, done, next_grantee, new_epoch, bound;
   byte mine, value, predecessor, fact_over, fact_dead, fact_idle;
   byte claims = CLAIMS;
-  bool slept, woke, no_epoch, slept_to_the_bound;
+  bool slept, woke, mend, no_epoch, slept_to_the_bound;
 
-  do
-  :: 
-    enter_section();
-    atomic {
-      if
-      :: op == look -> look_inside()
-      :: op == act -> act_inside()
-      :: op == enter -> enter_inside()
-      :: op == leave -> leave_inside()
-      :: op == release -> release_inside()
-      fi
-    };
-    leave_section();
-    atomic { send_wakes() };
+again:
+  enter_and_work();
+  leave_section();
+  atomic { send_wakes() };
+
+outside:
+  if
+  :: atomic { op == release -> claims--; op = look; if :: claims == 0 -> goto over :: else -> goto again fi }
+  :: atomic { op != release && mine != 0 ->
+      op = release; slept_to_the_bound = false; predecessor = 0; value = 0; goto again }
+  :: atomic { op == leave && mine == 0 -> goto over }
+  :: atomic { (op == act || op == enter) && mine == 0 -> op = look; goto again }
+  :: atomic { op == look && no_epoch -> no_epoch = false };
+    raise_ceiling();
+    goto again
+  :: atomic { op == look && mine == 0 && !no_epoch && needs_judging ->
+      judge();
+      slept_to_the_bound = false;
+      point();
+      if :: fact_over != 0 || fact_dead != 0 || fact_idle != 0 -> op = act; goto again :: else -> goto stays fi }
+  :: atomic { op == look && mine == 0 && !no_epoch && !needs_judging -> goto stays }
+  fi;
+
+stays:
+  atomic {
     if
-    :: atomic { op == release -> claims--; op = look;
-        if :: claims == 0 -> goto over :: else fi }
-    :: atomic { op != release && mine != 0 -> op = release; slept_to_the_bound = false; predecessor = 0; value = 0;
-        point() }
-    :: atomic { op == leave && mine == 0 -> goto over }
-    :: atomic { (op == act || op == enter) && mine == 0 -> op = look; point() }
-    :: atomic { op == look && no_epoch -> no_epoch = false; point() };
-      raise_ceiling()
-    :: atomic { op == look && mine == 0 && !no_epoch ->
-        if
-        :: needs_judging ->
-          judge();
-          slept_to_the_bound = false;
-          if :: fact_over != 0 || fact_dead != 0 || fact_idle != 0 -> op = act :: else fi
-        :: else
-        fi;
-        point();
-        if
-        :: op == look && node_word[me] == 0 ->
-          if :: true -> op = enter :: cancels > 0 -> cancels--; goto over fi;
-          predecessor = 0
-        :: else
-        fi };
-      if
-      :: atomic { op == look ->
-          if
-          :: predecessor != 0 ->
+    :: node_word[me] == 0 ->
+      value = 0; predecessor = 0;
+      if :: true -> op = enter; goto again :: cancels > 0 -> cancels--; goto over fi
+    :: else
+    fi;
 #ifndef MISTAKE_NO_BIT
-            life_sleepers[predecessor] = true;
+    if :: predecessor != 0 -> life_sleepers[predecessor] = true :: else fi;
 #endif
-            point()
-          :: else
-          fi };
-        atomic {
-          if
-          :: cancels > 0 -> cancels--; op = leave
-          :: futex[me] == value && (predecessor == 0 || !flagged[predecessor]) ->
-            asleep[me] = in_line; watched[me] = predecessor
-          :: else
-          fi };
-        do
-        :: atomic { asleep[me] == 0 -> break }
-        :: atomic { asleep[me] != 0 && woken[me] -> asleep[me] = 0; woken[me] = false; watched[me] = 0; break }
-        :: atomic { waits(me) && cancels > 0 -> cancels--; op = leave; asleep[me] = 0; watched[me] = 0; break }
-        :: atomic { waits(me) && early > 0 ->
-            early--; slept_to_the_bound = true; asleep[me] = 0; watched[me] = 0; break }
-        :: atomic { waits(me) && key_is_due && excused ->
-            fruitless++;
-            assert(fruitless <= 2 * MEMBERS);  // no lost wake-up: who wakes at its bound does what is due
-            slept_to_the_bound = true; asleep[me] = 0; watched[me] = 0; break }
-        :: atomic { asleep[me] != 0 && deaths > 0 -> die(); goto gone }
-        :: atomic { asleep[me] != 0 && stops > 0 -> halt() }
-        od;
-        atomic { value = 0; predecessor = 0 }
-      :: else -> skip
-      fi
+    point()
+  };
+  atomic {
+    if
+    :: cancels > 0 -> cancels--; value = 0; predecessor = 0; op = leave; goto again
+    :: futex[me] == value && (predecessor == 0 || !flagged[predecessor]) ->
+      asleep[me] = in_line; watched[me] = predecessor; value = 0; predecessor = 0
+    :: else -> value = 0; predecessor = 0; goto again
     fi
+  };
+  do
+  :: atomic { asleep[me] != 0 && woken[me] -> asleep[me] = 0; woken[me] = false; watched[me] = 0; goto again }
+  :: atomic { waits(me) && cancels > 0 -> cancels--; op = leave; asleep[me] = 0; watched[me] = 0; goto again }
+  :: atomic { waits(me) && early > 0 ->
+      early--; slept_to_the_bound = true; asleep[me] = 0; watched[me] = 0; goto again }
+  :: atomic { waits(me) && key_is_due && excused ->
+      fruitless++;
+      assert(fruitless <= 2 * MEMBERS);  // no lost wake-up: who wakes at its bound does what is due
+      slept_to_the_bound = true; asleep[me] = 0; watched[me] = 0; goto again }
+  :: atomic { asleep[me] != 0 && deaths > 0 -> goto dying }
+  :: atomic { asleep[me] != 0 && stops > 0 -> halt() }
   od;
+
+dying:
+  atomic { die() };  // what it had is left as it lay
 over:
-  atomic { finished[me] = true; op = look; goto rest };
-gone:
-  // What it had is left as it lay.
-  atomic { finished[me] = true; op = look };
-rest:
-  skip
+  atomic { finished[me] = true; forget() }
 }
 
 // Lets stopped members go on, or does not.
@@ -717,6 +712,7 @@ end:
 
 init {
   atomic {
+    begun[0] = true;
     durable = BLOCK; ceiling = BLOCK;
     run Member(1);
     run Member(2);
