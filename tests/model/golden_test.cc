@@ -53,6 +53,11 @@ TEST(Golden, Revocation) {
   EXPECT_EQ(decode_revocation(golden("revocation.revoked.json")).value(), samples::revocation());
 }
 
+TEST(Golden, Ceiling) {
+  EXPECT_EQ(encode(samples::ceiling()), golden("ceiling"));
+  EXPECT_EQ(decode_ceiling_record(golden("ceiling")).value(), samples::ceiling());
+}
+
 TEST(Golden, Handle) {
   const Handle handle{Key::parse("deploy/production \"blue\"").value(),
                       ClaimId::parse("00112233445566778899aabbccddeeff").value(), Epoch(17), "files:/srv/leases"};

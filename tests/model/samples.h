@@ -1,6 +1,7 @@
 // The records that the golden files show.
 #pragma once
 
+#include "model/ceiling_record.h"
 #include "model/lease_record.h"
 #include "model/side_files.h"
 
@@ -104,6 +105,13 @@ inline Revocation revocation() {
           true,
           1772368600000,
           "make deploy (pid 4242 of ada on workbench), epoch 17, since 2026-03-01T12:34:56.789Z"};
+}
+
+inline CeilingRecord ceiling() {
+  return {.bound = Epoch(1772368497048576),
+          .wall_seconds = 1772368496,
+          .folder = {.identity = {.device = 66306, .inode = 131073}, .born = 1767225600123456789},
+          .space = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}};
 }
 
 }  // namespace tenure::samples
