@@ -94,6 +94,7 @@ Result<EntryLocks::Held> EntryLocks::lock_both(Duration at_most) const {
 }
 
 Result<void> EntryLocks::enter(Duration at_most) {
+  if (alone_) return let_others_in();
   auto held = lock_both(at_most);
   if (!held) return fail(held.error());
   // The former ones, if any, are let go of only now.
@@ -104,13 +105,15 @@ Result<void> EntryLocks::enter(Duration at_most) {
 }
 
 Result<bool> EntryLocks::enter_alone() {
+  if (alone_) return true;
   if (!convertible()) {
     if (auto entered = enter(kWayBack); !entered) return fail(entered.error());
   }
   // The folder first: of several who try at once only its owner goes on to the other.
   auto alone = lock_alone(held_.folder.descriptor(), place_->path());
   if (alone && *alone) alone = lock_alone(held_.lock.descriptor(), place_->at(kLockName));
-  if (alone && *alone) return true;
+  alone_ = alone.value_or(false);
+  if (alone_) return true;
   if (auto back = back_to_shared(kWayBack); !back) return fail(back.error());
   return alone;
 }
@@ -123,6 +126,7 @@ Result<void> EntryLocks::let_others_in() {
 }
 
 Result<void> EntryLocks::back_to_shared(Duration at_most) {
+  alone_ = false;
   SectionWait wait(at_most, nullptr);
   auto back = lock_shared(wait, held_.folder.descriptor(), held_.folder.status(), place_->path());
   if (back) back = lock_shared(wait, held_.lock.descriptor(), held_.lock.status(), place_->at(kLockName));
@@ -137,6 +141,7 @@ void EntryLocks::leave() noexcept {
     if (held_.lock.ours()) flock(held_.lock.descriptor(), LOCK_UN);
   }
   held_ = {};
+  alone_ = false;
 }
 
 void EntryLocks::hand_over() noexcept {

@@ -68,6 +68,7 @@ class EntryLocks {
   std::shared_ptr<const LocalPlace> place_;
   Held held_;
   FileIdentity lock_file_;
+  bool alone_ = false;
   OwnProcess process_;
 };
 

@@ -26,6 +26,11 @@ TEST(Entry, TwoMembersAreInAndNeitherIsAlone) {
   EXPECT_FALSE(third->enter_alone().value());
   second->leave();
   EXPECT_TRUE(third->enter_alone().value());
+  EXPECT_TRUE(third->enter_alone().value());
+  // Entering is the way back, too.
+  EXPECT_TRUE(third->enter(kShort));
+  EXPECT_TRUE(first->enter(kShort));
+  EXPECT_FALSE(third->enter_alone().value());
 }
 
 TEST(Entry, NobodyComesInWhileOneIsAlone) {
