@@ -399,11 +399,10 @@ Error Claiming::refusal(const SlotView& seen) {
                "tenure who " + request_.key.text(), std::make_shared<const Observation>(std::move(shown))};
 }
 
-Result<void> Claiming::tell(const SlotView& seen) {
-  if (wait_ == nullptr || !wait_->on_wait || seen.epoch == told_) return {};
+void Claiming::tell(const SlotView& seen) {
+  if (!wait_->on_wait || seen.epoch == told_) return;
   told_ = seen.epoch;
   wait_->on_wait(observe(core_, request_.key, seen, Care::quick));
-  return {};
 }
 
 std::optional<Error> Claiming::over(MonotonicTime now) const {
@@ -489,7 +488,7 @@ Result<Grant> Claiming::run() {
       }
       if (*again && round < kRounds) continue;
       if (wait_ == nullptr) return fail(refusal(**view));
-      (void)tell(**view);
+      if (node_ != 0) tell(**view);
     }
     if (node_ == 0) {
       if (auto error = over(core_.environment.clock->monotonic()); error && wait_->ticket.empty()) return ends(*error);

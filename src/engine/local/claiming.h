@@ -41,7 +41,8 @@ class Claiming {
   bool find_ticket(Cell& slot, Wakes& wakes);
 
   Error refusal(const SlotView& seen);
-  Result<void> tell(const SlotView& seen);
+  // From the moment that we stand in line.
+  void tell(const SlotView& seen);
   bool needs_judging() const;
   // Sleeps until something may have changed. Code::timed_out, Code::cancelled.
   Result<void> sleep();
