@@ -10,7 +10,7 @@
 namespace tenure {
 namespace {
 
-CeilingRecord sample() {
+CeilingRecord sample_ceiling() {
   CeilingRecord record{.bound = Epoch(1'750'000'001'048'576),
                        .wall_seconds = 1'750'000'000,
                        .folder = {.identity = {.device = 66'306, .inode = 131'073}, .born = 1'749'999'999'123'456'789}};
@@ -35,14 +35,14 @@ TEST(CeilingRecord, ComesBackAsItWas) {
                      .wall_seconds = kMaxCeilingSeconds - 1,
                      .folder = {.identity = {.device = UINT64_MAX, .inode = UINT64_MAX}, .born = UINT64_MAX}};
   most.space.fill(0xff);
-  for (const CeilingRecord& record : {sample(), most, CeilingRecord{.bound = Epoch(1)}}) {
+  for (const CeilingRecord& record : {sample_ceiling(), most, CeilingRecord{.bound = Epoch(1)}}) {
     EXPECT_EQ(decode_ceiling_record(encode(record)).value(), record);
     EXPECT_LE(encode(record).size(), kMaxCeilingBytes);
   }
 }
 
 TEST(CeilingRecord, EveryByteCounts) {
-  const std::string whole = encode(sample());
+  const std::string whole = encode(sample_ceiling());
   for (std::size_t i = 0; i < whole.size(); ++i) {
     for (unsigned bit = 0; bit < 8; ++bit) {
       std::string bytes = whole;
@@ -75,12 +75,12 @@ TEST(CeilingRecord, OnlyACeilingOfThisVersionIsOne) {
 }
 
 TEST(CeilingRecord, ANumberPastItsLimitIsDamage) {
-  CeilingRecord record = sample();
+  CeilingRecord record = sample_ceiling();
   record.bound = Epoch(Epoch::kLimit);
   EXPECT_NE(why(encode(record)).find("2^53"), std::string::npos);
   record.bound = Epoch{};
   EXPECT_NE(why(encode(record)).find("is 0"), std::string::npos);
-  record = sample();
+  record = sample_ceiling();
   record.wall_seconds = kMaxCeilingSeconds;
   EXPECT_NE(why(encode(record)).find("year"), std::string::npos);
 }

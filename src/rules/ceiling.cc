@@ -53,7 +53,7 @@ Known know(const CeilingSight& sight) {
 struct WallReading {
   std::uint64_t seconds = 0;  // 0: not to be used
   std::string why_not;
-  std::uint64_t epoch() const { return seconds * kEpochsPerSecond; }
+  std::uint64_t epoch() const { return seconds * kEpochsPerWallSecond; }
 };
 
 // `written` 0: however late it shows.
@@ -62,7 +62,7 @@ WallReading read_wall(WallTime now, std::uint64_t written) {
   const std::string shown = "the clock of this machine shows " + iso8601(now);
   if (seconds < static_cast<std::int64_t>(kYear2020Seconds)) return {0, shown + ": it was never set, and is not used"};
   const auto value = static_cast<std::uint64_t>(seconds);
-  if (value >= (kLast - kCeilingBlock) / kEpochsPerSecond) return {0, shown + ", which cannot be, and is not used"};
+  if (value >= (kLast - kCeilingBlock) / kEpochsPerWallSecond) return {0, shown + ", which cannot be, and is not used"};
   if (written != 0 && value > written + kBelievedSeconds) {
     return {0, shown + ", more than ten years after the last writing of the ceiling, and is not used"};
   }

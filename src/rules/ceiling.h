@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kCeilingBlock = std::uint64_t{1} << 20U;
 inline constexpr std::uint64_t kCopiedJump = std::uint64_t{1} << 32U;
 // The clock on the wall is believed up to this long after the last writing.
 inline constexpr std::uint64_t kBelievedSeconds = std::uint64_t{10} * 365 * 24 * 3600;
-inline constexpr std::uint64_t kEpochsPerSecond = 1'000'000;
+inline constexpr std::uint64_t kEpochsPerWallSecond = 1'000'000;
 
 struct CeilingCopy {
   enum class Reading : std::uint8_t { missing, unreadable, value };

@@ -38,7 +38,7 @@ CeilingSight sight(const CeilingCopy& first, const CeilingCopy& second, std::uin
   return {.first = first, .second = second, .used_before = used, .here = kHere, .now = wall(now)};
 }
 
-constexpr std::uint64_t kClock = kNow * kEpochsPerSecond;
+constexpr std::uint64_t kClock = kNow * kEpochsPerWallSecond;
 
 bool noted(const std::vector<std::string>& notes, const std::string& words) {
   return std::any_of(notes.begin(), notes.end(),
@@ -147,7 +147,7 @@ TEST(CeilingStart, DoesNotBelieveAClockThatCannotBeRight) {
   EXPECT_EQ(late.start.value(), 5U);
   EXPECT_EQ(late.wall_seconds, kNow) << "else the next start would believe that clock";
   EXPECT_TRUE(noted(late.notes, "ten years"));
-  EXPECT_EQ(start_above(sight(at(5), at(5), kTenYearsOn)).value().start.value(), kTenYearsOn * kEpochsPerSecond);
+  EXPECT_EQ(start_above(sight(at(5), at(5), kTenYearsOn)).value().start.value(), kTenYearsOn * kEpochsPerWallSecond);
   const auto unset = start_above(sight(at(5), at(5), kBefore2020)).value();
   EXPECT_EQ(unset.start.value(), 5U);
   EXPECT_TRUE(noted(unset.notes, "never set"));
@@ -181,7 +181,7 @@ TEST(CeilingRepair, GoesOnAboveWhatCanBeReadAndTheClock) {
   EXPECT_EQ(repaired_start(sight(unreadable(), missing())).value().start.value(), kClock);
   EXPECT_EQ(repaired_start(sight(unreadable(), at(kClock + 5))).value().start.value(), kClock + 5 + kCopiedJump);
   const auto late = repaired_start(sight(at(5), at(5), kTenYearsOn + 1)).value();
-  EXPECT_EQ(late.start.value(), (kTenYearsOn + 1) * kEpochsPerSecond) << "the operator answers for the clock";
+  EXPECT_EQ(late.start.value(), (kTenYearsOn + 1) * kEpochsPerWallSecond) << "the operator answers for the clock";
   EXPECT_EQ(late.wall_seconds, kTenYearsOn + 1);
   EXPECT_EQ(repaired_start(sight(at(5), unreadable(), kBefore2020)).value().start.value(), 5 + kCopiedJump);
   EXPECT_EQ(repaired_start(sight(unreadable(), unreadable(), kBefore2020)).error().code, Code::epoch_unreadable);
