@@ -39,6 +39,9 @@ struct Arguments {
   Text epoch;
   Text duration;
   Text count;
+  Text keys;
+  Text members;
+  bool follow = false;
   bool json = false;
   bool quiet = false;
   bool force = false;

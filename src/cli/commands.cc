@@ -21,7 +21,9 @@ constexpr Names kList[] = {"PREFIX", "--space", "--json", "--help"};
 constexpr Names kWatch[] = {"PREFIX", "--space", "--for DURATION", "--count", "--json", "--help"};
 constexpr Names kRevoke[] = {"KEY", "--space", "--epoch", "--force", "--reason", "--json", "--help"};
 
-constexpr Names kSpace[] = {"ACTION", "TARGET", "--space", "--force", "--json", "--help"};
+constexpr Names kLog[] = {"KEY", "--space", "--follow", "--json", "--help"};
+constexpr Names kSpace[] = {"ACTION",   "TARGET",  "--space", "--keys", "--members",
+                            "--reason", "--force", "--json",  "--help"};
 constexpr Names kDoctor[] = {"--space", "--json", "--help"};
 
 constexpr std::string_view kRunDetails =
@@ -38,14 +40,19 @@ constexpr std::string_view kWhoDetails =
     "Ends with 0. With --quiet or --except: 0 when somebody (else) holds it, 1 when it is free, or its holder is "
     "proven gone or past its TTL.";
 constexpr std::string_view kWatchDetails = "First what is held now, then each change, until interrupted.";
+constexpr std::string_view kLogDetails =
+    "One line an event, oldest first, as far back as the space remembers: some thousands of events, at most since the "
+    "machine started. Of local: and system: spaces; others keep no log. --follow goes on until interrupted.";
 constexpr std::string_view kRevokeDetails =
     "A holder who is proven gone is cleared. One who lives, or may live, is displaced only with --force and --reason; "
     "--epoch makes sure that it is the one you mean. The holder is told at once.";
 
 constexpr std::string_view kSpaceDetails =
-    "ls (also without a word) shows where spaces lie and what is in them; init makes one; move FOLDER gives it another "
-    "place on the same file system; purge removes it. The last two are refused while a key is held; purge --force goes "
-    "on where a holder only may live, as on another machine.";
+    "ls (also without a word) shows where spaces lie and what is in them; init makes one, --keys N with room for N "
+    "keys; "
+    "move FOLDER gives it another place on the same file system; purge removes it; repair writes the epochs of a local "
+    "space anew where they cannot be read. Move and purge are refused while a key is held, and of a local space while "
+    "anybody has it open; purge --force goes on where a holder only may live, as on another machine.";
 constexpr std::string_view kDoctorDetails =
     "Tries what tenure relies on, where the space lies, and cleans up behind itself. Ends with 0, or with 1 when "
     "something is bad.";
@@ -62,9 +69,10 @@ constexpr std::array kCommands = {
             who_command},
     Command{"ls", "[PREFIX] [options]", "all keys that are held", "", kList, false, ls_command},
     Command{"watch", "[PREFIX] [options]", "print each change of hands", kWatchDetails, kWatch, false, watch_command},
+    Command{"log", "[KEY] [options]", "what happened, to KEY or to all", kLogDetails, kLog, false, log_command},
     Command{"revoke", "KEY [options]", "take KEY from its holder", kRevokeDetails, kRevoke, false, revoke_command},
-    Command{"space", "[ls | init | move FOLDER | purge] [options]", "where spaces lie; make, move, purge one",
-            kSpaceDetails, kSpace, false, space_command},
+    Command{"space", "[ls | init | move FOLDER | purge | repair] [options]",
+            "where spaces lie; make, move, purge, repair one", kSpaceDetails, kSpace, false, space_command},
     Command{"doctor", "[options]", "try what this machine promises", kDoctorDetails, kDoctor, false, doctor_command},
 };
 

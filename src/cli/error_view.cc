@@ -8,6 +8,7 @@
 #include "cli/layout.h"
 #include "cli/observation_view.h"
 #include "cli/output.h"
+#include "compose/default_space.h"
 
 namespace tenure::cli {
 namespace {
@@ -77,7 +78,10 @@ struct Advice {
 
 Advice advice_on(const Error& error, const Viewpoint& from, const Key* key) {
   Advice advice;
-  if (error.code == Code::epoch_unreadable && key != nullptr) advice.steps.push_back(repair_step(*key, from));
+  // An epoch of a key is mended with the key; that of a whole space has a command of its own, which the error names.
+  const bool of_key =
+      error.code == Code::epoch_unreadable && error.remedy.find("tenure space repair") == std::string::npos;
+  if (of_key && key != nullptr) advice.steps.push_back(repair_step(*key, from));
   if (advised_by_standing(error)) return advice;
   if (is_command(error.remedy)) {
     advice.steps.push_back({"for example", error.remedy});
@@ -120,7 +124,9 @@ std::string as_json(const Error& error, const std::string& url, const Key* key) 
 
 }  // namespace
 
-std::string render(const Error& error, bool json, const std::string& url, const Key* key) {
+std::string render(const Error& raised, bool json, const std::string& url, const Key* key) {
+  const auto space = compose::parse_space_url(url);
+  const Error error = space ? compose::with_url(raised, *space) : raised;
   return json ? as_json(error, url, key) : as_text(error, url, key);
 }
 

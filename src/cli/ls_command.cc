@@ -16,9 +16,16 @@ using Row = std::array<std::string, kColumnCount>;
 // The widest that a column gets; the last one takes what is left. Epochs and pids are never cut.
 constexpr std::array<std::size_t, kColumnCount - 1> kWidest = {30, 16, 7, 16, 10, 12};
 
+// Who waits, and why it is held.
+std::string remarks_on(const Observation& seen) {
+  const std::string reason = seen.holder ? seen.holder->reason : seen.why;
+  const std::string both = seen.note.empty() || reason.empty() ? seen.note + reason : seen.note + "; " + reason;
+  return escape_controls(both);
+}
+
 Row row_of(const Observation& seen, const Viewpoint& from) {
   const std::string alive = seen.state == State::damaged ? word_of(seen.state) : word_of(seen.verdict.liveness);
-  if (!seen.holder) return {seen.key.text(), seen.epoch.text(), alive, "?", "?", "?", escape_controls(seen.why)};
+  if (!seen.holder) return {seen.key.text(), seen.epoch.text(), alive, "?", "?", "?", remarks_on(seen)};
   const Holder& holder = *seen.holder;
   const ProcessIdentity& process = holder.owner_process ? *holder.owner_process : holder.process;
   return {seen.key.text(),
@@ -27,7 +34,7 @@ Row row_of(const Observation& seen, const Viewpoint& from) {
           escape_controls(holder.owner),
           std::to_string(process.pid),
           from.now >= holder.since ? words(from.now - holder.since) : "?",
-          escape_controls(holder.reason)};
+          remarks_on(seen)};
 }
 
 std::string table(const std::vector<Row>& rows) {

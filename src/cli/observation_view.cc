@@ -127,7 +127,10 @@ Viewpoint viewpoint(std::string url, std::string location) {
   const env::Environment environment = compose::real_environment();
   Viewpoint from{
       std::move(url), std::move(location), {}, environment.processes->self().identity, environment.clock->wall()};
-  if (from.url != compose::default_space()) from.space_option = " --space " + shell_word(from.url);
+  if (from.url != compose::default_space()) {
+    const auto parsed = compose::parse_space_url(from.url);
+    from.space_option = " --space " + shell_word(parsed ? compose::spelt(*parsed) : from.url);
+  }
   return from;
 }
 

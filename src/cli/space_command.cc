@@ -1,12 +1,15 @@
 // space: which spaces there are, and how one is made, moved and purged.
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/layout.h"
+#include "cli/numbers.h"
 #include "cli/opening.h"
 #include "cli/output.h"
 #include "compose/spaces.h"
+#include "engine/local/wanted_limits.h"
 
 namespace tenure::cli {
 namespace {
@@ -17,6 +20,24 @@ using compose::SpaceList;
 Result<int> show(const std::string& text) {
   if (auto printed = print(text); !printed) return fail(printed.error());
   return 0;
+}
+
+boost::json::object to_json(const LocalMember& member) {
+  return {{"pid", member.process.pid}, {"pid_namespace", member.process.pid_namespace},
+          {"user", member.user_name},  {"owner", member.owner},
+          {"command", member.command}, {"directory", member.directory},
+          {"host", member.host},       {"since", iso8601(member.since)},
+          {"keys", member.keys},       {"waits", member.waits},
+          {"stopped", member.stopped}, {"evidence", member.verdict.evidence}};
+}
+
+boost::json::object to_json(const LocalSight& inside) {
+  boost::json::array members;
+  for (const LocalMember& each : inside.members) members.push_back(to_json(each));
+  return {{"keys_limit", inside.limits.cells},
+          {"cells_taken", inside.cells},
+          {"members_limit", inside.limits.members},
+          {"members", std::move(members)}};
 }
 
 boost::json::object to_json(const SpaceInfo& info) {
@@ -35,6 +56,7 @@ boost::json::object to_json(const SpaceInfo& info) {
                           {"chosen", info.is_chosen},
                           {"interrupted", info.interrupted},
                           {"notes", boost::json::array(info.notes.begin(), info.notes.end())}};
+  if (info.inside) out["table"] = to_json(*info.inside);
   if (info.error) {
     out["error"] = boost::json::object{
         {"code", facts(info.error->code).name}, {"message", info.error->message}, {"remedy", info.error->remedy}};
@@ -50,6 +72,29 @@ std::string summary_of(const SpaceInfo& info) {
   if (info.damaged != 0) out += ", " + std::to_string(info.damaged) + " damaged";
   out += "; " + std::to_string(info.files) + " files, " + std::to_string((info.bytes + 1023) / 1024) + " KiB";
   if (!info.file_system.empty()) out += " on " + info.file_system;
+  if (info.inside) {
+    out += "; open in " + std::to_string(info.inside->members.size()) + " of " +
+           std::to_string(info.inside->limits.members) + " processes, room for " +
+           std::to_string(info.inside->limits.cells) + " keys";
+  } else if (info.engine == "local") {
+    out += "; not used since the machine started";
+  }
+  return out;
+}
+
+// Who is in, one a line; the first of them.
+std::string members_of(const LocalSight& inside) {
+  constexpr std::size_t kShown = 10;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(inside.members.size(), kShown); ++i) {
+    const LocalMember& member = inside.members[i];
+    std::string line = "pid " + std::to_string(member.process.pid) + (member.stopped ? " (stopped)" : "");
+    if (member.keys != 0) line += ", holds " + std::to_string(member.keys);
+    if (member.waits != 0) line += ", waits for " + std::to_string(member.waits);
+    line += ", since " + iso8601(member.since) + ": " + escape_controls(member.command);
+    out += "    " + shorten(line, kColumns - 4) + "\n";
+  }
+  if (inside.members.size() > kShown) out += "    and " + std::to_string(inside.members.size() - kShown) + " more\n";
   return out;
 }
 
@@ -60,6 +105,8 @@ std::string to_text(const SpaceInfo& info) {
   if (info.interrupted) marks += " (interrupted)";
   std::string out = escape_controls(info.url) + marks + "\n";
   out += hanging("  ", escape_controls(summary_of(info)));
+  if (!info.path.empty()) out += hanging("  in ", escape_controls(info.path));
+  if (info.inside) out += members_of(*info.inside);
   for (const std::string& note : info.notes) out += hanging("  note: ", escape_controls(note));
   if (info.error && !info.error->remedy.empty()) out += "  next: " + escape_controls(info.error->remedy) + "\n";
   return out;
@@ -85,16 +132,49 @@ Result<int> list(const Arguments& arguments) {
   return show(out);
 }
 
+// How many, of --keys and --members.
+Result<std::optional<std::uint32_t>> room(const std::optional<std::string>& text, std::uint32_t most,
+                                          const char* name) {
+  if (!text) return std::nullopt;
+  auto number = number_of(*text, most, name);
+  if (!number) return fail(number.error());
+  if (*number == 0) return fail(Code::usage, std::string(name) + " wants a number above 0");
+  return static_cast<std::uint32_t>(*number);
+}
+
 Result<int> init(const Arguments& arguments) {
-  auto made = compose::init_space(chosen_url(arguments));
+  auto keys = room(arguments.keys, local::kMostKeys, "--keys");
+  if (!keys) return fail(keys.error());
+  auto members = room(arguments.members, local::kMaxMembers, "--members");
+  if (!members) return fail(members.error());
+  auto made = compose::init_space(chosen_url(arguments), {*keys, *members});
   if (!made) return fail(made.error());
   if (arguments.json) {
-    return show(boost::json::serialize(boost::json::object{
-                    {"space", to_json(made->space)}, {"was_there", made->was_there}, {"put_back", made->put_back}}) +
+    return show(boost::json::serialize(
+                    boost::json::object{{"space", to_json(made->space)},
+                                        {"was_there", made->was_there},
+                                        {"put_back", made->put_back},
+                                        {"notes", boost::json::array(made->notes.begin(), made->notes.end())}}) +
                 "\n");
   }
   const char* what = made->put_back ? "put back" : made->was_there ? "was there already" : "made";
-  return show(std::string(what) + ": " + to_text(made->space));
+  std::string out = std::string(what) + ": " + to_text(made->space);
+  for (const std::string& note : made->notes) out += "  note: " + escape_controls(note) + "\n";
+  return show(out);
+}
+
+Result<int> repair(const Arguments& arguments) {
+  auto repaired = compose::repair_space(chosen_url(arguments), arguments.reason.value_or(""));
+  if (!repaired) return fail(repaired.error());
+  if (arguments.json) {
+    return show(boost::json::serialize(boost::json::object{
+                    {"space", to_json(repaired->space)},
+                    {"notes", boost::json::array(repaired->notes.begin(), repaired->notes.end())}}) +
+                "\n");
+  }
+  std::string out = "repaired: " + to_text(repaired->space);
+  for (const std::string& note : repaired->notes) out += hanging("  note: ", escape_controls(note));
+  return show(out);
 }
 
 Result<int> move(const Arguments& arguments) {
@@ -140,11 +220,15 @@ Result<int> space_command(const Arguments& arguments) {
     return fail(Code::usage, "space " + escape_controls(action) + " takes the space by --space, not as a word",
                 "tenure space " + shell_word(action) + " --space " + shell_word(*arguments.target));
   }
+  if (action != "init" && (arguments.keys || arguments.members)) {
+    return fail(Code::usage, "--keys and --members are for space init", "tenure space init --keys 1000000");
+  }
   if (action == "ls") return list(arguments);
   if (action == "init") return init(arguments);
   if (action == "move") return move(arguments);
   if (action == "purge") return purge(arguments);
-  return fail(Code::usage, "space wants ls, init, move or purge, not " + escape_controls(action),
+  if (action == "repair") return repair(arguments);
+  return fail(Code::usage, "space wants ls, init, move, purge or repair, not " + escape_controls(action),
               "tenure space --help");
 }
 

@@ -1,6 +1,8 @@
 #include "compose/default_space.h"
 
-#include "compose/space_url.h"
+#include <filesystem>
+#include <string_view>
+
 #include "os/linux/private_folder.h"
 #include "os/linux/user_home.h"
 
@@ -55,11 +57,41 @@ bool settle(const StateFolder& folder) {
   return os::make_private_file(folder.path, kRecord, folder.origin + "\n");
 }
 
+std::string folder_of(const SpaceUrl& url) {
+  if (url.name.empty()) return url.folder;
+  return (url.system ? std::string(kSystemFolder) : state_folder().path + "/local") + "/" + url.name;
+}
+
+SpaceUrl settled(SpaceUrl url) {
+  if (url.kind != SpaceUrl::Kind::local || url.system || url.name.empty()) return url;
+  url.folder = folder_of(url);
+  url.name.clear();
+  return url;
+}
+
+std::string spelt(const SpaceUrl& url) {
+  const std::filesystem::path folder = url.folder;
+  const std::string name = folder.filename().string();
+  SpaceUrl short_one = url;
+  short_one.folder.clear();
+  short_one.name = name;
+  const bool ours = url.kind == SpaceUrl::Kind::local && !url.folder.empty() && is_space_name(name) &&
+                    folder_of(short_one) == url.folder;
+  return text_of(ours ? short_one : url);
+}
+
+Error with_url(Error error, const SpaceUrl& url) {
+  constexpr std::string_view kPlace = "--space URL";
+  const std::size_t at = error.remedy.find(kPlace);
+  if (at == std::string::npos) return error;
+  const std::string text = spelt(url);
+  const bool bare = text.find_first_of("?&'\"$`\\*[]();<>|~! ") == std::string::npos;
+  error.remedy.replace(at, kPlace.size(), "--space " + (bare ? text : "'" + text + "'"));
+  return error;
+}
+
 std::string default_space() {
-  SpaceUrl url;
-  url.kind = SpaceUrl::Kind::files;
-  url.folder = state_folder().path + "/spaces/default";
-  return text_of(url);
+  return text_of(settled({.kind = SpaceUrl::Kind::local, .name = kDefaultName}));
 }
 
 }  // namespace tenure::compose

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "compose/space_url.h"
+
 namespace tenure::compose {
 
 struct StateFolder {
@@ -23,7 +25,20 @@ StateFolder state_folder();
 // made, or belongs to somebody else.
 bool settle(const StateFolder& folder);
 
-// The URL of the space that is used when neither --space nor TENURE_SPACE names one.
+// Where the spaces of several users lie.
+inline constexpr char kSystemFolder[] = "/var/lib/tenure";
+// The folder of a local: or system: space, absolute.
+std::string folder_of(const SpaceUrl& url);
+// The URL as another process understands it, whatever its environment: a name becomes the folder that it stands for.
+// Not of a relative folder.
+SpaceUrl settled(SpaceUrl url);
+// The same the other way: a folder of the user's own spaces becomes its name, for people to type.
+std::string spelt(const SpaceUrl& url);
+
+// The error as the user of this space can act on it: where a remedy says "--space URL", the URL is put in.
+Error with_url(Error error, const SpaceUrl& url);
+
+// The URL of the space that is used when neither --space nor TENURE_SPACE names one: local:, settled.
 std::string default_space();
 
 }  // namespace tenure::compose

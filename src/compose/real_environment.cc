@@ -1,5 +1,6 @@
 #include "compose/real_environment.h"
 
+#include "os/linux/local_time.h"
 #include "os/linux/real_clock.h"
 #include "os/linux/real_processes.h"
 #include "os/linux/real_random.h"
@@ -9,6 +10,10 @@ namespace tenure::compose {
 env::Environment real_environment() {
   return {std::make_shared<const os::RealClock>(), std::make_shared<os::RealRandom>(),
           std::make_shared<const os::RealProcesses>()};
+}
+
+std::string local_time(WallTime at) {
+  return os::local_time(at);
 }
 
 }  // namespace tenure::compose

@@ -1,10 +1,15 @@
 // The outside world as it is: the only place that builds it.
 #pragma once
 
+#include <string>
+
 #include "env/environment.h"
 
 namespace tenure::compose {
 
 env::Environment real_environment();
+
+// "Nov 29 20:49:47", where the user lives: for people alone.
+std::string local_time(WallTime at);
 
 }  // namespace tenure::compose

@@ -10,23 +10,28 @@
 namespace tenure::compose {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNotBuilt = {"local", "system", "receiver", "mesh", "etcd"};
+constexpr std::array<std::string_view, 3> kNotBuilt = {"receiver", "mesh", "etcd"};
+constexpr std::size_t kNameBytes = 64;
 
 std::unexpected<Error> bad(std::string_view text, const std::string& why) {
   return fail(Code::bad_url, "'" + escape_controls(cut_text(text, 200)) + "' is not the URL of a space: " + why,
-              "write files:DIR, or leave --space out to use your own");
+              "write local:NAME or files:DIR, or leave --space out to use your own");
 }
 
-Result<void> set_option(SpaceUrl& url, std::string_view text, std::string_view name, std::string_view value) {
-  if (name == "expiry" && (value == "age" || value == "proof")) {
-    url.expiry = value == "age" ? rules::Expiry::age : rules::Expiry::proof;
-  } else if (name == "owner" && value == "any") {
+// What is not an option of the space's kind is refused, with the list of those that are.
+Result<void> set_option(SpaceUrl& url, std::string_view text, std::string_view option) {
+  const bool files = url.kind == SpaceUrl::Kind::files;
+  if (files && (option == "expiry=age" || option == "expiry=proof")) {
+    url.expiry = option == "expiry=age" ? rules::Expiry::age : rules::Expiry::proof;
+  } else if (!files && option == "volatile") {
+    url.volatile_ok = true;
+  } else if (option == "owner=any") {
     url.any_owner = true;
-  } else if (name == "group" && value == "yes") {
+  } else if (option == "group=yes") {
     url.group_ok = true;
   } else {
-    return bad(text, "'" + escape_controls(name) + "=" + escape_controls(value) +
-                         "' is not one of expiry=age, expiry=proof, owner=any, group=yes");
+    return bad(text, "'" + escape_controls(cut_text(option, 80)) + "' is not one of " +
+                         (files ? "expiry=age, expiry=proof" : "volatile") + ", owner=any, group=yes");
   }
   return {};
 }
@@ -37,27 +42,45 @@ Result<void> read_options(SpaceUrl& url, std::string_view text, std::string_view
     const std::size_t end = std::min(query.find('&'), query.size());
     const std::string_view option = query.substr(0, end);
     query.remove_prefix(std::min(end + 1, query.size()));
-    const std::size_t equals = option.find('=');
-    if (equals == std::string_view::npos) return bad(text, "an option is NAME=VALUE");
-    if (!names.insert(option.substr(0, equals)).second) return bad(text, "an option is given twice");
-    if (auto set = set_option(url, text, option.substr(0, equals), option.substr(equals + 1)); !set) return set;
+    if (!names.insert(option.substr(0, option.find('='))).second) return bad(text, "an option is given twice");
+    if (auto set = set_option(url, text, option); !set) return set;
   }
   return {};
 }
 
-Result<SpaceUrl> parse_files(std::string_view text, std::string_view rest) {
-  SpaceUrl url;
-  url.kind = SpaceUrl::Kind::files;
-  const std::size_t question = rest.find('?');
-  auto folder = percent_decode(rest.substr(0, question));
+Result<std::string> decode_folder(std::string_view text, std::string_view written) {
+  auto folder = percent_decode(written);
   if (!folder) return bad(text, "a '%' must be followed by two hex digits");
   if (folder->empty()) return bad(text, "the folder is missing");
   if (auto fault = fault_in_text(*folder)) return bad(text, describe(*fault));
-  if (rest.substr(0, question).find('#') != std::string_view::npos) return bad(text, "a '#' is written %23");
+  if (written.find('#') != std::string_view::npos) return bad(text, "a '#' is written %23");
+  return std::move(*folder);
+}
+
+Result<void> read_place(SpaceUrl& url, std::string_view text, std::string_view written) {
+  const bool named = url.kind == SpaceUrl::Kind::local && (url.system || !written.starts_with('/'));
+  if (named) {
+    url.name = written.empty() ? kDefaultName : std::string(written);
+    if (is_space_name(url.name)) return {};
+    return bad(text, "a name is 1 to 64 of letters, digits, '.', '_' and '-', and begins with no '.'" +
+                         std::string(url.system ? "" : "; a folder of your own is written local:/DIR"));
+  }
+  auto folder = decode_folder(text, written);
+  if (!folder) return fail(folder.error());
   url.folder = std::move(*folder);
-  if (question == std::string_view::npos) return url;
-  if (question + 1 == rest.size()) return bad(text, "no option follows the '?'");
-  if (auto read = read_options(url, text, rest.substr(question + 1)); !read) return fail(read.error());
+  return {};
+}
+
+// Of an engine that lies in a folder.
+Result<SpaceUrl> parse_place(SpaceUrl url, std::string_view text, std::string_view rest) {
+  const std::size_t question = rest.find('?');
+  if (auto read = read_place(url, text, rest.substr(0, question)); !read) return fail(read.error());
+  if (question != std::string_view::npos) {
+    if (question + 1 == rest.size()) return bad(text, "no option follows the '?'");
+    if (auto read = read_options(url, text, rest.substr(question + 1)); !read) return fail(read.error());
+  }
+  // Handles carry the URL as we write it.
+  if (text_of(url).size() > limits::kUrlBytes) return bad(text, "it is too long when written out");
   return url;
 }
 
@@ -75,35 +98,49 @@ std::string encode_folder(const std::string& folder) {
 
 }  // namespace
 
+bool is_space_name(std::string_view name) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
+  };
+  return !name.empty() && name.size() <= kNameBytes && name.front() != '.' && std::ranges::all_of(name, fits);
+}
+
 Result<SpaceUrl> parse_space_url(std::string_view text) {
   if (text.size() > limits::kUrlBytes) {
     return bad(text,
                "it has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(limits::kUrlBytes));
   }
   const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return bad(text, "it names no engine, as files: does");
+  if (colon == std::string_view::npos) return bad(text, "it names no engine, as local: does");
   const std::string_view scheme = text.substr(0, colon);
   const std::string_view rest = text.substr(colon + 1);
-  if (scheme == "files") {
-    auto url = parse_files(text, rest);
-    // Handles carry the URL as we write it.
-    if (url && text_of(*url).size() > limits::kUrlBytes) return bad(text, "it is too long when written out");
-    return url;
+  if (scheme == "local" || scheme == "system") {
+    SpaceUrl url{.kind = SpaceUrl::Kind::local};
+    url.system = url.group_ok = scheme == "system";
+    return parse_place(std::move(url), text, rest);
   }
+  if (scheme == "files") return parse_place({.kind = SpaceUrl::Kind::files}, text, rest);
   if (scheme == "memory") {
     if (!rest.empty()) return bad(text, "nothing may follow memory:");
     return SpaceUrl{};
   }
   if (std::find(kNotBuilt.begin(), kNotBuilt.end(), scheme) != kNotBuilt.end()) {
     return fail(Code::unsupported, "the engine '" + std::string(scheme) + ":' is not part of this version",
-                "use files:DIR");
+                "use local:NAME or files:DIR");
   }
-  return bad(text, "'" + escape_controls(cut_text(scheme, 40)) + ":' is no engine; there are files: and memory:");
+  return bad(text, "'" + escape_controls(cut_text(scheme, 40)) +
+                       ":' is no engine; there are local:, system:, files: and memory:");
 }
 
 std::string text_of(const SpaceUrl& url) {
   if (url.kind == SpaceUrl::Kind::memory) return "memory:";
-  std::string text = "files:" + encode_folder(url.folder);
+  std::string text = url.kind == SpaceUrl::Kind::files ? "files:" : url.system ? "system:" : "local:";
+  if (url.name.empty()) {
+    text += encode_folder(url.folder);
+  } else if (url.name != kDefaultName) {
+    text += url.name;
+  }
   char separator = '?';
   const auto option = [&](const char* words) {
     text += separator;
@@ -111,8 +148,9 @@ std::string text_of(const SpaceUrl& url) {
     separator = '&';
   };
   if (url.expiry == rules::Expiry::age) option("expiry=age");
+  if (url.volatile_ok) option("volatile");
   if (url.any_owner) option("owner=any");
-  if (url.group_ok) option("group=yes");
+  if (url.group_ok && !url.system) option("group=yes");
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "compose/default_space.h"
+#include "compose/local_spaces.h"
 #include "compose/space_holders.h"
 #include "compose/space_url.h"
 #include "model/file_names.h"
@@ -28,13 +29,18 @@ std::string normal(const std::string& path) {
   return text;
 }
 
-// The URL of a files: space, its folder made absolute.
+// The URL of a space that lies in a folder, which is made absolute.
 Result<SpaceUrl> place_of(std::string_view text) {
   auto url = parse_space_url(text.empty() ? default_space() : std::string(text));
   if (!url) return url;
-  if (url->kind != SpaceUrl::Kind::files) {
+  if (url->kind == SpaceUrl::Kind::memory) {
     return fail(Code::unsupported, "a memory: space lies nowhere: it lives and ends with its process",
-                "name a space that has a folder, files:DIR");
+                "name a space that has a folder, local:NAME or files:DIR");
+  }
+  if (url->kind == SpaceUrl::Kind::local) {
+    SpaceUrl place = settled(*url);
+    if (!place.system) place.folder = normal(place.folder);
+    return place;
   }
   if (url->folder.front() != '/') {
     const std::string here = os::working_directory();
@@ -58,8 +64,31 @@ bool is_space(const std::string& path) {
   return is_folder(path + "/" + kLeases) || os::Withdrawn::left_behind(path, kLeases);
 }
 
-std::string spaces_folder() {
-  return normal(state_folder().path + "/spaces");
+bool is_local(const SpaceUrl& url) {
+  return url.kind == SpaceUrl::Kind::local;
+}
+
+// A folder in which spaces of one kind lie, each under its name.
+struct Shelf {
+  SpaceUrl like;  // without folder and name
+  std::string folder;
+};
+
+std::vector<Shelf> shelves() {
+  const std::string state = state_folder().path;
+  return {{{.kind = SpaceUrl::Kind::local}, normal(state + "/local")},
+          {{.kind = SpaceUrl::Kind::files}, normal(state + "/spaces")},
+          {{.kind = SpaceUrl::Kind::local, .system = true, .group_ok = true}, kSystemFolder}};
+}
+
+SpaceUrl on_shelf(const Shelf& shelf, const std::string& name) {
+  SpaceUrl url = shelf.like;
+  if (url.system) {
+    url.name = name;
+  } else {
+    url.folder = shelf.folder + "/" + name;
+  }
+  return url;
 }
 
 void count(SpaceInfo& info, const SpaceUrl& url, const std::string& leases) {
@@ -89,12 +118,16 @@ void count(SpaceInfo& info, const SpaceUrl& url, const std::string& leases) {
 
 SpaceInfo describe(const SpaceUrl& url) {
   SpaceInfo info;
-  info.path = url.folder;
-  info.name = fs::path(url.folder).filename().string();
-  info.url = text_of(url);
-  info.engine = "files";
+  info.path = folder_of(url);
+  info.name = fs::path(info.path).filename().string();
+  info.url = spelt(url);
+  info.engine = is_local(url) ? "local" : "files";
   const auto usual = place_of({});
-  info.is_default = usual && usual->folder == url.folder;
+  info.is_default = usual && is_local(url) && folder_of(*usual) == info.path;
+  if (is_local(url)) {
+    local_spaces::describe(info, url);
+    return info;
+  }
   info.interrupted = os::Withdrawn::left_behind(url.folder, kLeases);
   info.exists = is_space(url.folder);
   if (info.interrupted) {
@@ -146,6 +179,21 @@ void remove_leftovers(const std::string& path) {
   }
 }
 
+// What doctor left in DIR when it was killed, and DIR itself, if nothing else lies in it.
+void remove_folder(const std::string& path, PurgeOutcome& outcome) {
+  remove_leftovers(path);
+  auto removed = os::remove_empty_folder(path);
+  outcome.folder_removed = removed && *removed;
+  if (!removed) outcome.notes.push_back(removed.error().message);
+  if (outcome.folder_removed) return;
+  if (auto names = os::names_in(path)) {
+    for (const std::string& name : *names) {
+      if (name != kLeases) outcome.left.push_back(name);
+    }
+  }
+  std::sort(outcome.left.begin(), outcome.left.end());
+}
+
 // Inside DIR, and DIR into itself.
 bool lies_in(const std::string& inner, const std::string& outer) {
   return inner == outer || inner.starts_with(outer + "/");
@@ -158,22 +206,22 @@ Result<SpaceList> list_spaces(std::string_view chosen_url) {
   if (!chosen) return fail(chosen.error());
   StateFolder state = state_folder();
   SpaceList list{state.path, state.origin, std::move(state.notes), {}};
-  auto names = os::names_in(spaces_folder());
-  if (!names) {
-    list.notes.push_back(names.error().message);
-    names = std::vector<std::string>{};
-  }
-  std::sort(names->begin(), names->end());
   bool chosen_shown = false;
-  for (const std::string& name : *names) {
-    SpaceUrl url;
-    url.kind = SpaceUrl::Kind::files;
-    url.folder = spaces_folder() + "/" + name;
-    if (!is_space(url.folder)) continue;
-    const bool is_chosen = url.folder == chosen->folder;
-    list.spaces.push_back(describe(is_chosen ? *chosen : url));
-    list.spaces.back().is_chosen = is_chosen;
-    chosen_shown = chosen_shown || is_chosen;
+  for (const Shelf& shelf : shelves()) {
+    auto names = os::names_in(shelf.folder);
+    if (!names) {
+      list.notes.push_back(names.error().message);
+      continue;
+    }
+    std::sort(names->begin(), names->end());
+    for (const std::string& name : *names) {
+      const SpaceUrl url = on_shelf(shelf, name);
+      if (is_local(url) ? !is_space_name(name) || !local_spaces::exists(url) : !is_space(url.folder)) continue;
+      const bool is_chosen = url.kind == chosen->kind && folder_of(url) == folder_of(*chosen);
+      list.spaces.push_back(describe(is_chosen ? *chosen : url));
+      list.spaces.back().is_chosen = is_chosen;
+      chosen_shown = chosen_shown || is_chosen;
+    }
   }
   if (!chosen_shown) {
     list.spaces.push_back(describe(*chosen));
@@ -182,9 +230,22 @@ Result<SpaceList> list_spaces(std::string_view chosen_url) {
   return list;
 }
 
-Result<InitOutcome> init_space(std::string_view text) {
+Result<InitOutcome> init_space(std::string_view text, const SpaceLimits& limits) {
   auto url = place_of(text);
   if (!url) return fail(url.error());
+  if (is_local(*url)) {
+    auto made = local_spaces::init(*url, limits);
+    if (!made) return fail(with_url(made.error(), *url));
+    made->space = describe(*url);
+    made->space.is_chosen = true;
+    return made;
+  }
+  if (limits.keys || limits.members) {
+    return fail(Code::unsupported,
+                "a files: space has no table whose limits could be set: it takes keys while there is room "
+                "on the disk",
+                "leave out --keys and --members");
+  }
   const StateFolder state = state_folder();
   if (lies_in(url->folder, normal(state.path)) && !settle(state)) {
     return fail(Code::unsafe_folder, "the folder " + state.path + " cannot be made, or belongs to somebody else",
@@ -222,8 +283,19 @@ Result<MoveOutcome> move_space(std::string_view text, const std::string& new_pat
   SpaceUrl target = *from;
   target.folder = new_path;
   if (new_path.empty()) return fail(Code::usage, "the new path of the space is missing");
+  if (is_local(target)) {
+    target.system = false;
+    target.name.clear();
+    target.folder = fs::absolute(new_path).string();
+  }
   auto to = place_of(text_of(target));
   if (!to) return fail(to.error());
+  if (is_local(*from)) {
+    auto moved = local_spaces::move(*from, to->folder);
+    if (!moved) return fail(with_url(moved.error(), *from));
+    moved->url = spelt(*to);
+    return moved;
+  }
   if (lies_in(to->folder, from->folder)) {
     return fail(Code::usage, "a space cannot be moved into itself: " + escape_controls(to->folder));
   }
@@ -245,9 +317,32 @@ Result<MoveOutcome> move_space(std::string_view text, const std::string& new_pat
               "tenure space init --space '" + outcome.url + "'");
 }
 
+Result<RepairOutcome> repair_space(std::string_view text, const std::string& reason) {
+  auto url = place_of(text);
+  if (!url) return fail(url.error());
+  if (!is_local(*url)) {
+    return fail(Code::unsupported, "a files: space keeps an epoch for each key, and has nothing to repair as a whole",
+                "tenure revoke --force --reason TEXT KEY, for the key that is refused");
+  }
+  if (reason.empty())
+    return fail(Code::usage, "a repair wants a reason, which is kept in the log of the space", "--reason TEXT");
+  if (auto fault = fault_in_text(reason)) return fail(Code::bad_label, "the reason: " + describe(*fault));
+  auto repaired = local_spaces::repair(*url, reason);
+  if (!repaired) return fail(with_url(repaired.error(), *url));
+  repaired->space = describe(*url);
+  repaired->space.is_chosen = true;
+  return repaired;
+}
+
 Result<PurgeOutcome> purge_space(std::string_view text, bool force) {
   auto url = place_of(text);
   if (!url) return fail(url.error());
+  if (is_local(*url)) {
+    auto purged = local_spaces::purge(*url, force);
+    if (!purged) return fail(with_url(purged.error(), *url));
+    remove_folder(purged->path, *purged);
+    return purged;
+  }
   auto withdrawn = withdraw_empty(*url, force);
   if (!withdrawn) return fail(withdrawn.error());
   PurgeOutcome outcome;
@@ -260,17 +355,7 @@ Result<PurgeOutcome> purge_space(std::string_view text, bool force) {
   }
   outcome.removed = removal->removed;
   for (const std::string& name : removal->left) outcome.left.push_back(std::string(kLeases) + "/" + name);
-  remove_leftovers(url->folder);
-  auto removed = os::remove_empty_folder(url->folder);
-  outcome.folder_removed = removed && *removed;
-  if (!removed) outcome.notes.push_back(removed.error().message);
-  if (outcome.folder_removed) return outcome;
-  if (auto names = os::names_in(url->folder)) {
-    for (const std::string& name : *names) {
-      if (name != kLeases) outcome.left.push_back(name);
-    }
-  }
-  std::sort(outcome.left.begin(), outcome.left.end());
+  remove_folder(url->folder, outcome);
   return outcome;
 }
 

@@ -90,7 +90,8 @@ std::vector<LocalMember> living_members(Core& core) {
 
 std::string words_of(const std::vector<LocalMember>& members) {
   if (members.empty()) return "another process has it open";
-  std::string text = members.size() == 1 ? "a process has it open: " : std::to_string(members.size()) + " processes have it open: ";
+  std::string text =
+      members.size() == 1 ? "a process has it open: " : std::to_string(members.size()) + " processes have it open: ";
   for (std::size_t i = 0; i < std::min(members.size(), kNamed); ++i) {
     const LocalMember& member = members[i];
     text += (i == 0 ? "pid " : ", pid ") + std::to_string(member.process.pid);
@@ -112,7 +113,8 @@ Result<void> refuse_held_keys(Core& core, bool force) {
     const Observation seen = observe(core, *key, *slot, Care::usual);
     if (seen.state == State::free || seen.verdict.liveness == Liveness::dead) continue;
     if (force && seen.verdict.liveness != Liveness::live) continue;
-    return fail(Error{Code::holder_live, escape_controls(key->text()) + " is held or may be held: " + seen.verdict.evidence,
+    return fail(Error{Code::holder_live,
+                      escape_controls(key->text()) + " is held or may be held: " + seen.verdict.evidence,
                       "look at it with tenure who, and end what keeps it", std::make_shared<const Observation>(seen)});
   }
   return {};

@@ -23,10 +23,10 @@ struct LocalMember {
   std::string owner, host, user_name, command, directory;
   WallTime since;
   Verdict verdict;
-  bool stopped = false;    // as far as can be seen
+  bool stopped = false;     // as far as can be seen
   bool in_section = false;  // holds a bucket right now; stopped there it holds up its keys
-  std::size_t keys = 0;    // held by it
-  std::size_t waits = 0;   // places in line
+  std::size_t keys = 0;     // held by it
+  std::size_t waits = 0;    // places in line
 };
 
 struct LocalSight {

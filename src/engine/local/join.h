@@ -8,9 +8,9 @@
 
 namespace tenure::local {
 
-// Maps the table that lies in the folder, if it is one of this boot whose members have their bytes in the `lock` that we
-// are in through. False: there is no such table. Code::unsuitable_folder for one of another format, Code::damaged for
-// noise.
+// Maps the table that lies in the folder, if it is one of this boot whose members have their bytes in the `lock` that
+// we are in through. False: there is no such table. Code::unsuitable_folder for one of another format, Code::damaged
+// for noise.
 Result<bool> map_present(Core& core);
 
 // A core that only looks: `folder` was opened for that. Code::unreachable where there is no table.

@@ -111,7 +111,8 @@ class LookingChanges final : public Changes {
 
 class LookingEngine final : public Engine {
  public:
-  LookingEngine(std::shared_ptr<Sighting> sighting, std::string path) : sighting_(std::move(sighting)), path_(std::move(path)) {
+  LookingEngine(std::shared_ptr<Sighting> sighting, std::string path)
+      : sighting_(std::move(sighting)), path_(std::move(path)) {
     traits_.name = "local";
     traits_.ttl = true;
     traits_.first_in_first_out = true;

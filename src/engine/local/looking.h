@@ -1,5 +1,5 @@
-// Looking at a local space, whose table may come and go meanwhile: there is none before its first use after a reboot, and
-// an operator may have it made anew. Whoever only looks holds no lock that would keep the table in its place.
+// Looking at a local space, whose table may come and go meanwhile: there is none before its first use after a reboot,
+// and an operator may have it made anew. Whoever only looks holds no lock that would keep the table in its place.
 #pragma once
 
 #include <functional>

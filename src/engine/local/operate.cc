@@ -68,8 +68,9 @@ Result<std::size_t> LocalAlone::remove_files() const {
   return removed;
 }
 
-Result<std::vector<std::string>> repair_local(std::unique_ptr<env::LocalFolder> folder, std::shared_ptr<env::Words> words,
-                                              env::Environment environment, const std::string& reason) {
+Result<std::vector<std::string>> repair_local(std::unique_ptr<env::LocalFolder> folder,
+                                              std::shared_ptr<env::Words> words, env::Environment environment,
+                                              const std::string& reason) {
   auto core = std::make_unique<local::Core>(std::move(environment), std::move(folder), std::move(words));
   if (auto entered = core->folder->enter(kPatience); !entered) return fail(entered.error());
   std::vector<std::string> notes;

@@ -34,7 +34,8 @@ class LocalAlone {
 
 // Writes both copies of the ceiling anew: from the table where one of this boot is there, else above whatever can be
 // read and above the clock (Ceiling::repair). The reason is kept in the log of the space. Returns remarks for people.
-Result<std::vector<std::string>> repair_local(std::unique_ptr<env::LocalFolder> folder, std::shared_ptr<env::Words> words,
-                                              env::Environment environment, const std::string& reason);
+Result<std::vector<std::string>> repair_local(std::unique_ptr<env::LocalFolder> folder,
+                                              std::shared_ptr<env::Words> words, env::Environment environment,
+                                              const std::string& reason);
 
 }  // namespace tenure

@@ -1,5 +1,5 @@
-// The limits that an operator wants for the tables of a space: the file `limits` in its folder, read whenever a table is
-// made. docs/reference/format-limits.md is its page.
+// The limits that an operator wants for the tables of a space: the file `limits` in its folder, read whenever a table
+// is made. docs/reference/format-limits.md is its page.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,8 @@ Result<WantedLimits> decode_limits(std::string_view text);
 
 // No file: no wish. Code::damaged where it cannot be understood.
 Result<WantedLimits> read_limits(env::Directory& directory);
-// Durable on return. Only while nobody else writes it: alone, or as the only operator. Leaves alone what it does not name.
+// Durable on return. Only while nobody else writes it: alone, or as the only operator. Leaves alone what it does not
+// name.
 Result<void> keep_limits(env::Directory& directory, const WantedLimits& wanted);
 
 }  // namespace tenure::local

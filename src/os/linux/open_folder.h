@@ -12,6 +12,7 @@ struct FolderChecks {
   bool group_ok = false;      // the group may write: new files get 0660
   bool any_owner = false;     // the folder and the files in it may belong to other users
   bool observe_only = false;  // only to look: any owner and any mode of the folder will do
+  bool root_ok = false;       // the folder may be root's, too
 };
 
 struct OpenedFolder {
