@@ -26,10 +26,41 @@
 #define CANCELS 1       // how many waits are given up
 #endif
 #ifndef RESTARTS
-#define RESTARTS 0      // the machine goes down and comes up again; each member claims once more
+#define RESTARTS 0      // 1: the machine loses its power at any moment, and each member claims once more
 #endif
 #define ROOM (MEMBERS + 1)  // 0: nobody
-#define BLOCK 2             // epochs under a ceiling
+#ifndef BLOCK
+#define BLOCK 2         // epochs under one ceiling
+#endif
+
+// Which properties are asserted: all, or one alone, so that a seeded mistake is seen to break just that.
+#define EXCLUSION 1
+#define RISING_EPOCHS 2
+#define NO_LOST_WAKE_UP 3
+#define NO_DEADLOCK 4
+#ifndef PROPERTY
+#define PROPERTY 0
+#endif
+#if PROPERTY == 0 || PROPERTY == EXCLUSION
+#define check_exclusion(x) assert(x)
+#else
+#define check_exclusion(x) skip
+#endif
+#if PROPERTY == 0 || PROPERTY == RISING_EPOCHS
+#define check_epoch(x) assert(x)
+#else
+#define check_epoch(x) skip
+#endif
+#if PROPERTY == 0 || PROPERTY == NO_LOST_WAKE_UP
+#define check_wake_up(x) assert(x)
+#else
+#define check_wake_up(x) skip
+#endif
+#if PROPERTY == 0
+#define check_table(x) assert(x)
+#else
+#define check_table(x) skip
+#endif
 
 // ---- the table ------------------------------------------------------------------------------------------------------
 
@@ -69,32 +100,39 @@ byte watched[ROOM];      // of one asleep in line: whose liveness word it is que
 bool begun[ROOM];
 bool finished[ROOM];
 byte deaths = DEATHS, stops = STOPS, early = EARLY, tardy = TARDY, cancels = CANCELS;
-bool down;               // the machine went down
+#if RESTARTS
+bool down;               // the machine went down, and
+bool again_up[ROOM];     //   these members are there again
+byte r;
+#endif
 
 // ---- what is watched ------------------------------------------------------------------------------------------------
 
 bool believes[ROOM];     // a lease that its member may rely on
 byte last_epoch;         // of all leases ever given
 bool excused;            // a stop: from here on wake-ups may come by a bound alone, until the key has changed hands
-byte fruitless;          // bounds that ran out since something was last done about the key
+byte tried;              // who woke at its bound since something was last done about the key: a bit each
 
 #define settled(m) (flagged[m] || finished[m] || stopped[m] || (asleep[m] == in_line && !woken[m]) || \
                     (asleep[m] == on_bucket && !woken[m] && lock != 0 && !flagged[lock]))
 #define held_by_living(m) (slot_word[m] == held && !flagged[slot_member[m]])
 #define waits(m) (asleep[m] == in_line && !woken[m] && !flagged[m] && !stopped[m] && !finished[m])
+#define has_tried(m) (!waits(m) || (tried & (1 << m)) != 0)
 #if MEMBERS == 3
 #define quiet (settled(1) && settled(2) && settled(3))
 #define nobody_holds (!held_by_living(1) && !held_by_living(2) && !held_by_living(3))
 #define somebody_waits (waits(1) || waits(2) || waits(3))
+#define all_tried (has_tried(1) && has_tried(2) && has_tried(3))
 #else
 #define quiet (settled(1) && settled(2))
 #define nobody_holds (!held_by_living(1) && !held_by_living(2))
 #define somebody_waits (waits(1) || waits(2))
+#define all_tried (has_tried(1) && has_tried(2))
 #endif
 // Nothing moves any more, nobody has the key, and no one who is stopped holds the bucket up.
 #define key_is_due (quiet && nobody_holds && !(lock != 0 && stopped[lock] && !flagged[lock]))
 
-inline progress() { fruitless = 0 }
+inline progress() { tried = 0 }
 
 // ---- death and stopping ---------------------------------------------------------------------------------------------
 
@@ -133,6 +171,7 @@ inline wake_all(dead) {
 inline halt() {
   stops--;
   stopped[me] = true; excused = true;
+  progress();
   !stopped[me];
   if
   :: true
@@ -169,13 +208,15 @@ inline commit_held(s) {
   slot_claim[s] = me;
   point();
   slot_word[s] = held; slot_member[s] = me;
-  assert(!believes[1] && !believes[2]);
+  check_exclusion(!believes[1] && !believes[2]);
 #if MEMBERS == 3
-  assert(!believes[3]);
+  check_exclusion(!believes[3]);
 #endif
   believes[me] = true;
-  assert(slot_epoch[s] > last_epoch);
-  assert(slot_epoch[s] <= durable);
+  check_epoch(slot_epoch[s] > last_epoch);
+#if RESTARTS == 0
+  check_epoch(slot_epoch[s] <= durable);
+#endif
   last_epoch = slot_epoch[s];
   progress();
   excused = excused && (stopped[1] || stopped[2]
@@ -338,7 +379,7 @@ inline repair() {
   :: j <= MEMBERS ->
     if
     :: slot_word[j] != 0 ->
-      assert(entry == 0);  // a key has one slot
+      check_table(entry == 0);  // a key has one slot
       entry = j;
       relink(j);
       if :: slot_word[j] == offered && grantee[j] == 0 -> grant_next(j) :: else fi
@@ -462,7 +503,7 @@ inline judge() {
 inline before_the_grant() {
   s = entry;
   if
-  :: op == look && s != 0 && node_word[me] != 0 -> assert(node_slot[me] == s); passed[me] = false
+  :: op == look && s != 0 && node_word[me] != 0 -> check_table(node_slot[me] == s); passed[me] = false
   :: op == enter && s != 0 ->
     arrivals++;
     arrival[me] = arrivals;
@@ -480,13 +521,13 @@ inline before_the_grant() {
     if
     :: op == release ->
       s = mine; mine = 0;
-      assert(slot_word[s] == held && slot_member[s] == me);
+      check_exclusion(slot_word[s] == held && slot_member[s] == me)  // it is still ours;
       believes[me] = false
     :: else
     fi;
     end_holding(s)
   :: op == leave ->
-    assert(s != 0 && node_word[me] != 0 && node_slot[me] == s);
+    check_table(s != 0 && node_word[me] != 0 && node_slot[me] == s);
     if :: slot_word[s] == offered && grantee[s] == me -> skip :: else -> fact_dead = 1 << me fi
   :: else
   fi;
@@ -526,7 +567,7 @@ inline take_what_is_ours() {
   if
   :: op == look && !no_epoch && (s == 0 || (slot_word[s] == offered && grantee[s] == 0 && node_word[me] == 0)) ->
     take_epoch();
-    if :: s == 0 -> assert(slot_word[me] == 0); mine = me :: else -> mine = s fi;
+    if :: s == 0 -> check_table(slot_word[me] == 0); mine = me :: else -> mine = s fi;
     slot_epoch[mine] = new_epoch;
     new_epoch = 0
   :: (op == look || op == leave) && s != 0 && node_word[me] != 0 && slot_word[s] == offered && grantee[s] == me -> mine = s
@@ -629,6 +670,10 @@ proctype Member(byte me) {
   byte claims = CLAIMS;
   bool slept, woke, mend, no_epoch, slept_to_the_bound;
 
+#if RESTARTS
+  {
+  skip;
+#endif
 again:
   enter_and_work();
   leave_section();
@@ -678,9 +723,8 @@ stays:
   :: atomic { waits(me) && cancels > 0 -> cancels--; op = leave; asleep[me] = 0; watched[me] = 0; goto again }
   :: atomic { waits(me) && early > 0 ->
       early--; slept_to_the_bound = true; asleep[me] = 0; watched[me] = 0; goto again }
-  :: atomic { waits(me) && key_is_due && excused ->
-      fruitless++;
-      assert(fruitless <= 2 * MEMBERS);  // no lost wake-up: who wakes at its bound does what is due
+  :: atomic { waits(me) && key_is_due && excused && (tried & (1 << me)) == 0 ->
+      tried = tried | (1 << me);
       slept_to_the_bound = true; asleep[me] = 0; watched[me] = 0; goto again }
   :: atomic { asleep[me] != 0 && deaths > 0 -> goto dying }
   :: atomic { asleep[me] != 0 && stops > 0 -> halt() }
@@ -689,8 +733,36 @@ stays:
 dying:
   atomic { die() };  // what it had is left as it lay
 over:
-  atomic { finished[me] = true; forget() }
+  atomic { finished[me] = true; forget() };
+#if RESTARTS
+end_over:
+  false
+  } unless { atomic { down && !again_up[me] -> again_up[me] = true; forget(); claims = 1; goto again } }
+#endif
 }
+
+#if RESTARTS
+// The machine loses its power. What was in memory is gone; a new table begins at the durable ceiling.
+active proctype Machine() {
+  d_step {
+    down = true; excused = false; tried = 0;
+    lock = 0; sleepers = false; entry = 0; arrivals = 0; disk_lock = 0;
+    epoch = durable; ceiling = durable;
+    r = 1;
+    do
+    :: r <= MEMBERS ->
+      slot_word[r] = 0; slot_member[r] = 0; slot_epoch[r] = 0; slot_claim[r] = 0;
+      line_first[r] = 0; line_last[r] = 0; grantee[r] = 0;
+      node_word[r] = 0; node_slot[r] = 0; node_next[r] = 0; node_before[r] = 0; arrival[r] = 0; futex[r] = 0;
+      passed[r] = false; abandoned[r] = false; flagged[r] = false; life_sleepers[r] = false; stopped[r] = false;
+      asleep[r] = 0; woken[r] = false; watched[r] = 0; begun[r] = false; finished[r] = false; believes[r] = false;
+      r++
+    :: else -> break
+    od;
+    r = 0
+  }
+}
+#endif
 
 // Lets stopped members go on, or does not.
 active proctype Continuer() {
@@ -704,10 +776,11 @@ end:
   od
 }
 
-// No lost wake-up: without a stop no bound is ever needed.
+// No lost wake-up. Without a stop no bound is ever needed; after one, whoever wakes at its bound does what is due, so
+// that something is done at the latest when all have.
 active proctype Watcher() {
 end:
-  atomic { key_is_due && somebody_waits && !excused -> assert(false) }
+  atomic { key_is_due && somebody_waits && (!excused || all_tried) -> check_wake_up(false) }
 }
 
 init {
