@@ -1,8 +1,11 @@
 // RealProcesses::ending: true only of what cannot come back.
 #include <gtest/gtest.h>
+#include <linux/futex.h>
 #include <pthread.h>
 
+#include <cstddef>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "os/linux/local_test.h"
@@ -26,15 +29,37 @@ bool over(const RealProcesses& processes, pid_t pid, std::uint64_t start) {
   return processes.ending(pid, start) || processes.look(pid).start_ticks != start;
 }
 
-// A thread that starts the next one and ends, over and over, until the test says so.
+// A list of robust futexes that nobody holds. The kernel walks it at the end of a thread that has registered it, and
+// the thread is seen to be exiting for the longer.
+struct LongList {
+  struct Entry {
+    ::robust_list node;
+    std::uint32_t word;
+  };
+  LongList() {
+    ::robust_list* next = &head.list;
+    for (Entry& entry : entries) entry.node.next = std::exchange(next, &entry.node);
+    head.list.next = next;
+    head.futex_offset = offsetof(Entry, word);
+  }
+  ::robust_list_head head{};
+  Entry entries[2000]{};
+};
+
+// A thread that lives a little, starts the next one and ends, over and over, until the test says so.
 void* link_of_chain(void* argument) {
+  static LongList list;
   const auto& words = *static_cast<const SharedWords*>(argument);
   words[kCount].fetch_add(1);
   words.set(kReady);
   if (words[kOver].load() != 0) _exit(0);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds{30};
+  while (std::chrono::steady_clock::now() < end) {
+  }
   pthread_t next;
   while (pthread_create(&next, nullptr, link_of_chain, argument) != 0) sched_yield();
   pthread_detach(next);
+  syscall(SYS_set_robust_list, &list.head, sizeof list.head);
   return nullptr;
 }
 
