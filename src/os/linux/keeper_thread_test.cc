@@ -334,37 +334,48 @@ TEST_F(Keeper, WithoutRobustListsItSaysSoAndKeepsWithoutAWord) {
   EXPECT_EQ(code, 0);
 }
 
-// The kernel frees a large process's memory before its byte: word and /proc tell of the death earlier.
-TEST_F(Keeper, TheDeathOfALargeProcessIsProvenBeforeItsByteIsFree) {
-  constexpr std::size_t kLarge = std::size_t{256} * 1024 * 1024;
-  const RealProcesses processes;
-  Child child([&](Child& self) {
+// The death of a large holder, as the three proofs of it were seen.
+class LargeDeath : public Keeper {
+ protected:
+  static constexpr std::size_t kLarge = std::size_t{256} * 1024 * 1024;
+
+  int hold_much(Child& self) const {
     const Member member = join();
     if (!member.folder->take_byte(kByte).value_or(false)) return 1;
     void* large = mmap(nullptr, kLarge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (large == MAP_FAILED) return 77;
+    if (large == MAP_FAILED) return 2;
     self.tell();
-    return self.told() ? 0 : 2;
-  });
-  ASSERT_TRUE(child.told());
-  const std::uint64_t start_ticks = processes.look(child.pid()).start_ticks;
-  Watcher watcher(life());
-  ASSERT_TRUE(watcher.asleep());
-  const auto start = Time::now();
-  kill(child.pid(), SIGKILL);
-  const Duration flag = watcher.woken() - start;
-  ASSERT_TRUE(flagged());
-  ASSERT_TRUE(eventually([&] { return processes.ending(child.pid(), start_ticks); }));
-  const Duration proven = Time::now() - start;
-  const Sight then = folder_->probe_byte(kByte);
-  ASSERT_TRUE(eventually([&] { return folder_->probe_byte(kByte) == Sight::free; }));
-  const Duration free = Time::now() - start;
-  for (const auto& [name, time] : {std::pair{"flagged", flag}, {"proven", proven}, {"free", free}}) {
-    std::printf("  %s after %.3f ms\n", name, milliseconds(time));
+    return self.told() ? 0 : 3;
   }
-  EXPECT_LE(flag, free);
-  // Which of the two a loaded machine shows first cannot be promised, but one of the proofs must have come early.
-  if (then == Sight::free) std::printf("  the byte was free already when /proc was seen\n");
+  // Whether the byte was still held when word and /proc had told.
+  bool proven_early() const {
+    const RealProcesses processes;
+    Child child([&](Child& self) { return hold_much(self); });
+    EXPECT_TRUE(child.told());
+    const std::uint64_t start_ticks = processes.look(child.pid()).start_ticks;
+    Watcher watcher(life());
+    EXPECT_TRUE(watcher.asleep());
+    const auto start = Time::now();
+    kill(child.pid(), SIGKILL);
+    const Duration flag = watcher.woken() - start;
+    EXPECT_TRUE(flagged());
+    EXPECT_TRUE(eventually([&] { return processes.ending(child.pid(), start_ticks); }));
+    const Duration proven = Time::now() - start;
+    const Sight then = folder_->probe_byte(kByte);
+    EXPECT_TRUE(eventually([&] { return folder_->probe_byte(kByte) == Sight::free; }));
+    const Duration free = Time::now() - start;
+    std::printf("  flagged after %.3f ms, proven after %.3f ms, the byte free after %.3f ms\n", milliseconds(flag),
+                milliseconds(proven), milliseconds(free));
+    return then == Sight::held;
+  }
+};
+
+// The kernel frees a large process's memory before its byte: word and /proc tell of the death earlier. A busy machine
+// may let us look too late now and then, but not every time.
+TEST_F(LargeDeath, IsProvenBeforeTheByteIsFree) {
+  bool early = false;
+  for (int run = 0; run < 10 && !early; ++run) early = proven_early();
+  EXPECT_TRUE(early);
 }
 
 // Two members in two pid namespaces whose keepers have the same thread id there: the death of one flags its own word
