@@ -60,7 +60,8 @@ Result<Inspection> inspect(env::LocalFolder& folder, const std::string& boot_id,
 
 Error refused(const env::LocalFolder& folder, const Inspection& seen) {
   const std::string table = folder.path() + "/table";
-  const std::string remedy = "end the processes that have the space open, then try again: fuser " + folder.path() + "/lock";
+  const std::string remedy =
+      "end the processes that have the space open, then try again: fuser " + folder.path() + "/lock";
   switch (seen.found) {
     case Found::other_format:
       return {Code::unsuitable_folder,
@@ -70,7 +71,8 @@ Error refused(const env::LocalFolder& folder, const Inspection& seen) {
     case Found::other_lock:
       return {Code::damaged, folder.path() + "/lock was replaced while members of the space live", remedy, nullptr};
     case Found::missing:
-      return {Code::section_busy, table + " is gone, and members of it live (or others are just making it)", remedy, nullptr};
+      return {Code::section_busy, table + " is gone, and members of it live (or others are just making it)", remedy,
+              nullptr};
     default:
       return {Code::damaged, table + " is damaged, and members of it live", remedy, nullptr};
   }
@@ -127,7 +129,8 @@ Result<void> make(Core& core, const Limits& usual) {
 bool fulfils(const Limits& limits, const LocalOptions& options) {
   if (!options.remake) return true;
   const WantedLimits& wanted = *options.remake;
-  return limits.cells == wanted.cells.value_or(limits.cells) && limits.members == wanted.members.value_or(limits.members);
+  return limits.cells == wanted.cells.value_or(limits.cells) &&
+         limits.members == wanted.members.value_or(limits.members);
 }
 
 // Alone in the folder: whatever is there gives way to a fresh table, if it has to.
@@ -205,7 +208,8 @@ Result<void> find_or_make(Core& core, const LocalOptions& options) {
     const Duration back_off = kBackOff * (1 + (core.self().pid + attempt * 7) % 16);
     const std::array watched{env::Watched{&nobody, 0}};
     core.words->wait(watched, back_off);
-    if (core.environment.clock->monotonic() - begun > kEntryPatience || attempt > 20'000) return fail(refused(folder, *seen));
+    if (core.environment.clock->monotonic() - begun > kEntryPatience || attempt > 20'000)
+      return fail(refused(folder, *seen));
   }
 }
 
@@ -274,8 +278,10 @@ Result<void> take_any_number(Core& core) {
   return fail(Code::limit_reached,
               "all " + std::to_string(count) + " places of the space at " + core.folder->path() +
                   " are taken by processes that have it open",
-              "end some of them (fuser " + core.folder->path() + "/lock); or all, and make room for more: tenure space init "
-              "--members " + std::to_string(std::min(kMaxMembers, count * 2)) + " --space URL");
+              "end some of them (fuser " + core.folder->path() +
+                  "/lock); or all, and make room for more: tenure space init "
+                  "--members " +
+                  std::to_string(std::min(kMaxMembers, count * 2)) + " --space URL");
 }
 
 Traits traits_of(const env::LocalFolder& folder) {
@@ -365,7 +371,8 @@ LocalEngine::~LocalEngine() {
     while (const CellIndex cell = core_->pockets.take()) drop_cell(*core_, cell);
     // With a lease that was not given back the number stays taken, until somebody clears up after a dead member.
     if (!core_->unclean.load(std::memory_order_relaxed)) {
-      core_->table.state(core_->me.number).store(state_word(core_->me.generation, Phase::free), std::memory_order_release);
+      core_->table.state(core_->me.number)
+          .store(state_word(core_->me.generation, Phase::free), std::memory_order_release);
     }
   }
   core_->folder->drop_byte(core_->me.number);
@@ -374,7 +381,8 @@ LocalEngine::~LocalEngine() {
 
 Result<void> LocalEngine::check_process() const {
   if (core_->mark.same()) return {};
-  return fail(Code::wrong_process, "this space was opened by the parent of this process; a forked child has no part in it",
+  return fail(Code::wrong_process,
+              "this space was opened by the parent of this process; a forked child has no part in it",
               "open it in this process");
 }
 
@@ -387,7 +395,8 @@ Result<void> LocalEngine::check_member() const {
     return fail(Code::lost, "this process is no longer a member of the space: " + core_->over_why, "open it again");
   }
   if ((core_->table.row(core_->me.number).life.load(std::memory_order_acquire) & env::kFlaggedBit) != 0) {
-    return fail(Code::lost, "the keeper thread of this process was killed, and others may take its keys", "open the space again");
+    return fail(Code::lost, "the keeper thread of this process was killed, and others may take its keys",
+                "open the space again");
   }
   return {};
 }
