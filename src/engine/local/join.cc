@@ -9,6 +9,7 @@
 #include "engine/local/inside.h"
 #include "engine/local/join.h"
 #include "engine/local/local_engine.h"
+#include "engine/local/teller.h"
 #include "engine/local/texts.h"
 #include "engine/local/words_of.h"
 
@@ -316,6 +317,11 @@ Result<void> join(Core& core, LocalEngine& engine) {
   return {};
 }
 
+struct Ringing {
+  std::shared_ptr<Teller> teller;
+  void operator()() const { teller->ring(); }
+};
+
 }  // namespace
 
 Result<bool> map_present(Core& core) {
@@ -436,8 +442,14 @@ void LocalEngine::round() {
 }
 
 void LocalEngine::on_disturbance(std::function<void()> look) {
-  std::lock_guard lock(mutex_);
-  disturbed_ = std::move(look);
+  // Who only looks has no keeper, and nothing to lose.
+  std::function<void()> next;
+  if (look && !core_->me.none()) next = Ringing{std::make_shared<Teller>(std::move(look))};
+  {
+    std::lock_guard lock(mutex_);
+    std::swap(next, disturbed_);
+  }
+  if (const Ringing* former = next.target<Ringing>()) former->teller->stop();
 }
 
 }  // namespace tenure::local
