@@ -45,6 +45,7 @@ class LocalEngine final : public Engine, private ShortWay {
 
   // What the keeper thread does now and then, and when somebody knocked.
   void round();
+  Core& core() { return *core_; }
 
  private:
   bool claim(const Key& key, ShortGrant& grant) noexcept override;

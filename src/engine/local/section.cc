@@ -47,14 +47,14 @@ bool spin(const Core& core, std::uint32_t bucket) {
   return false;
 }
 
-bool proven_dead(Core& core, std::uint32_t word) {
+}  // namespace
+
+bool owner_is_dead(Core& core, std::uint32_t word) {
   const MemberId owner = owner_of(core, word);
   if (owner == core.me) return false;
   if (owner.none()) return true;
   return prove(core, owner, suspicious(core, owner) ? Care::usual : Care::quick).liveness == Liveness::dead;
 }
-
-}  // namespace
 
 Bound section_bound(const Core& core) {
   return {core.environment.clock->monotonic() + kPatience, nullptr};
@@ -94,7 +94,7 @@ Result<Section> Section::enter(Core& core, std::uint32_t bucket, const Bound& bo
       inside_section = false;
       continue;
     }
-    if (proven_dead(core, seen)) {
+    if (owner_is_dead(core, seen)) {
       if (auto section = take_over(core, bucket, seen)) return std::move(*section);
       continue;
     }

@@ -16,6 +16,9 @@
 
 namespace tenure::local {
 
+// Whether the member that a lock word names is proven dead. Asks the system where there is reason to.
+bool owner_is_dead(Core& core, std::uint32_t word);
+
 // How long somebody waits: for a section, for a key.
 struct Bound {
   std::optional<MonotonicTime> until;  // nullopt: without bound

@@ -78,7 +78,8 @@ Error never_still(const Core& core, std::uint32_t word) {
 
 // Calls `read` until nothing changed in the bucket meanwhile.
 template <class Read>
-Result<std::optional<SlotView>> steady(const Core& core, const Bucket& bucket, Read read) {
+Result<std::optional<SlotView>> steady(Core& core, std::uint32_t index, Read read) {
+  const Bucket& bucket = core.table.bucket(index);
   int sleeps = 0;
   for (int attempt = 0; attempt < kAttempts && sleeps < kSleeps; ++attempt) {
     const std::uint32_t before = bucket.sequence.load(std::memory_order_acquire);
@@ -87,6 +88,15 @@ Result<std::optional<SlotView>> steady(const Core& core, const Bucket& bucket, R
       const std::array watched{env::Watched{&bucket.sequence, before}};
       core.words->wait(watched, std::chrono::milliseconds(5));
       ++sleeps;
+      const std::uint32_t owner = bucket.lock.load(std::memory_order_acquire);
+      if (owner == 0 || !owner_is_dead(core, owner)) continue;
+      if (!core.me.none()) {
+        (void)Section::take_over(core, index, owner);
+        continue;
+      }
+      // Who may not repair sees it as it was left: nobody changes it while the word stays.
+      std::optional<SlotView> left = read();
+      if (bucket.lock.load(std::memory_order_acquire) == owner) return left;
       continue;
     }
     std::optional<SlotView> view = read();
@@ -120,21 +130,21 @@ Terms terms_from(std::uint64_t packed, std::uint64_t ttl) {
   return terms;
 }
 
-Result<std::optional<SlotView>> read_key(const Core& core, std::string_view key) {
+Result<std::optional<SlotView>> read_key(Core& core, std::string_view key) {
   const Wanted wanted(key);
-  const Bucket& bucket = core.table.bucket(core.table.bucket_of(wanted.hash));
+  const std::uint32_t bucket = core.table.bucket_of(wanted.hash);
   return steady(core, bucket, [&]() -> std::optional<SlotView> {
-    const CellIndex index = find_slot(core, bucket, wanted);
+    const CellIndex index = find_slot(core, core.table.bucket(bucket), wanted);
     if (index == 0) return std::nullopt;
     return copy_slot(core.table, index);
   });
 }
 
-Result<std::optional<SlotView>> read_slot(const Core& core, CellIndex index) {
+Result<std::optional<SlotView>> read_slot(Core& core, CellIndex index) {
   const Cell& cell = core.table.cell(index);
   const std::uint32_t home = cell.home.load(std::memory_order_acquire);
   if (home >= core.table.limits().buckets) return std::nullopt;
-  return steady(core, core.table.bucket(home), [&]() -> std::optional<SlotView> {
+  return steady(core, home, [&]() -> std::optional<SlotView> {
     SlotView view = copy_slot(core.table, index);
     if (view.word.kind != Kind::slot || cell.home.load(std::memory_order_relaxed) != home) return std::nullopt;
     return view;

@@ -46,9 +46,9 @@ inline constexpr std::size_t kShownLine = 64;
 
 // nullopt: the key has no slot. Code::section_busy when it changes all the time, or is held up by a member that is
 // stopped inside.
-Result<std::optional<SlotView>> read_key(const Core& core, std::string_view key);
+Result<std::optional<SlotView>> read_key(Core& core, std::string_view key);
 // The slot in that cell; nullopt: it is none.
-Result<std::optional<SlotView>> read_slot(const Core& core, CellIndex slot);
+Result<std::optional<SlotView>> read_slot(Core& core, CellIndex slot);
 
 ClaimId claim_id(std::uint64_t nonce, std::uint64_t counter);
 std::uint64_t packed(const Terms& terms);

@@ -1,0 +1,108 @@
+#include "engine/local/check.h"
+
+#include <set>
+
+#include "engine/local/buckets.h"
+#include "engine/local/line.h"
+#include "engine/local/local_engine.h"
+
+namespace tenure::local {
+namespace {
+
+using Faults = std::vector<std::string>;
+
+CommitWord word_of_cell(const Cell& cell) {
+  return CommitWord::unpacked(cell.word.load(std::memory_order_acquire));
+}
+
+std::set<CellIndex> linked(const Core& core, const Bucket& bucket, Faults& faults) {
+  std::set<CellIndex> found;
+  const auto note = [&](CellIndex index) {
+    if (!found.insert(index).second) faults.push_back("slot " + std::to_string(index) + " is linked twice");
+  };
+  for (const auto& entry : bucket.entries) {
+    if (const CellIndex index = entry.load(std::memory_order_relaxed); index != 0) note(index);
+  }
+  CellIndex at = bucket.overflow.load(std::memory_order_relaxed);
+  while (at != 0 && at <= core.table.last_cell() && found.size() <= core.table.limits().cells) {
+    note(at);
+    at = core.table.cell(at).next.load(std::memory_order_relaxed);
+  }
+  return found;
+}
+
+void check_line(const Core& core, CellIndex slot_index, Faults& faults) {
+  const Cell& slot = core.table.cell(slot_index);
+  const std::string name = "line of slot " + std::to_string(slot_index);
+  std::uint32_t count = 0;
+  CellIndex before = 0;
+  std::uint64_t arrival = 0;
+  bool saw_grantee = grantee_of(slot) == 0;
+  for (CellIndex at = first_in_line(slot); at != 0; at = next_in_line(core.table.cell(at))) {
+    const Cell& node = core.table.cell(at);
+    if (word_of_cell(node).kind != Kind::node) faults.push_back(name + " has a cell that is no node");
+    if (node.owner.load(std::memory_order_relaxed) != slot_index) faults.push_back(name + " has a node of another slot");
+    if (before_in_line(node) != before) faults.push_back(name + " is not linked backwards");
+    const std::uint64_t came = node.body[node_field::kArrival].load(std::memory_order_relaxed);
+    if (came < arrival) faults.push_back(name + " is out of order");
+    arrival = came;
+    before = at;
+    saw_grantee = saw_grantee || at == grantee_of(slot);
+    const bool granted = word_of_cell(node).state == static_cast<std::uint8_t>(NodeState::granted);
+    if (granted != (at == grantee_of(slot))) faults.push_back(name + " and its nodes disagree on the grantee");
+    if (++count > kMaxLine) {
+      faults.push_back(name + " has no end");
+      return;
+    }
+  }
+  if (slot.owner.load(std::memory_order_relaxed) != before) faults.push_back(name + " has another last node");
+  if (length_of_line(slot) != count) faults.push_back(name + " is counted wrongly");
+  if (!saw_grantee) faults.push_back(name + " does not have its grantee");
+}
+
+void check_bucket(Core& core, std::uint32_t index, Faults& faults) {
+  const auto section = Section::enter(core, index, section_bound(core));
+  if (!section) {
+    faults.push_back("bucket " + std::to_string(index) + ": " + section.error().message);
+    return;
+  }
+  const auto slots = linked(core, section->bucket(), faults);
+  for (const CellIndex slot : slots) {
+    const Cell& cell = core.table.cell(slot);
+    if (word_of_cell(cell).kind != Kind::slot) faults.push_back("cell " + std::to_string(slot) + " is linked and no slot");
+    if (cell.home.load(std::memory_order_relaxed) != index) faults.push_back("slot " + std::to_string(slot) + " is in another bucket");
+    check_line(core, slot, faults);
+  }
+  for (CellIndex at = 1; at <= core.table.last_cell(); ++at) {
+    const Cell& cell = core.table.cell(at);
+    const bool ours = word_of_cell(cell).kind == Kind::slot && cell.home.load(std::memory_order_relaxed) == index;
+    if (ours && !slots.contains(at)) faults.push_back("slot " + std::to_string(at) + " is not linked");
+  }
+}
+
+}  // namespace
+
+Core& core_of(Engine& engine) {
+  return static_cast<LocalEngine&>(engine).core();
+}
+
+std::vector<std::string> faults_in(Core& core) {
+  Faults faults;
+  std::set<std::uint32_t> homes;
+  for (std::uint32_t index = 0; index < core.table.limits().buckets; ++index) {
+    const Bucket& bucket = core.table.bucket(index);
+    bool used = bucket.overflow.load(std::memory_order_acquire) != 0 || bucket.lock.load(std::memory_order_acquire) != 0;
+    for (const auto& entry : bucket.entries) used = used || entry.load(std::memory_order_acquire) != 0;
+    if (used) homes.insert(index);
+  }
+  for (CellIndex at = 1; at <= core.table.last_cell(); ++at) {
+    const Cell& cell = core.table.cell(at);
+    if (word_of_cell(cell).kind == Kind::slot) homes.insert(cell.home.load(std::memory_order_relaxed));
+  }
+  for (const std::uint32_t home : homes) {
+    if (home < core.table.limits().buckets) check_bucket(core, home, faults);
+  }
+  return faults;
+}
+
+}  // namespace tenure::local
