@@ -197,6 +197,7 @@ TEST_F(Bytes, AForkedChildThatDestroysItsCopyFreesNothing) {
 
 // It shares the memory, which lives as long as either: rightly, so does the lock.
 TEST_F(Bytes, AVforkChildKeepsTheMemoryAndTheByte) {
+  TENURE_NOT_UNDER_TSAN("vfork(2)");
   Child holder([&](Child&) {
     const auto folder = enter();
     if (!folder->take_byte(kByte).value_or(false)) return 1;

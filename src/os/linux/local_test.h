@@ -8,6 +8,14 @@
 
 namespace tenure::os {
 
+// The thread sanitizer stands in the way of some calls: it makes a fork of a vfork, and waits for threads that it saw
+// begin.
+#ifdef __SANITIZE_THREAD__
+#define TENURE_NOT_UNDER_TSAN(what) GTEST_SKIP() << "NOT TESTED: the thread sanitizer does not bear " what
+#else
+#define TENURE_NOT_UNDER_TSAN(what) static_assert(true)
+#endif
+
 inline constexpr Duration kPatience = std::chrono::milliseconds{kPatienceMs};
 
 // Words of memory that is shared with children forked later. They stay usable when all descriptors are closed.
