@@ -186,8 +186,8 @@ class Help(Case):
         text = self.tenure("--help", check=0).stdout
         self.assert_fits(text, commands_may_be_longer=False)
         names = re.findall(r"^  ([a-z]+) ", text, re.M)
-        self.assertEqual(names, ["run", "claim", "renew", "verify", "release", "who", "ls", "watch", "revoke", "space",
-                                 "doctor"])
+        self.assertEqual(names, ["run", "claim", "renew", "verify", "release", "who", "ls", "watch", "log", "revoke",
+                                 "space", "doctor"])
         page = content(os.path.join(os.path.dirname(__file__), "../../docs/reference/commands.md"))
         for name in names:
             with self.subTest(command=name):

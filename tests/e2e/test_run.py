@@ -57,7 +57,8 @@ class MainJob(Case):
         key, epoch, space = done.stdout.strip().split("|")
         self.assertEqual(key, "a key/with: blanks")
         self.assertGreater(int(epoch), 0)
-        self.assertEqual(self.who("a key/with: blanks", "--space", space)["epoch"], int(epoch))
+        self.assertEqual(space, "local:" + self.path("home/local/default"))
+        self.assertEqual(self.tenure("log", "a key/with: blanks", "--space", space, check=0).stdout.count(epoch), 2)
 
     def test_a_relative_space_is_named_absolutely_to_the_command(self):
         done = self.tenure("run", "k", "--space", "files:here", "--", "sh", "-c", 'echo "$TENURE_SPACE"', check=0)
@@ -288,10 +289,11 @@ class Inheritance(Case):
     def test_the_life_descriptor_and_no_other(self):
         listing = ["python3", "-c", "import os; print(sorted((int(n), os.readlink('/proc/self/fd/' + n)) "
                                     "for n in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + n)))"]
-        done = self.tenure("run", "k", "--", *listing, check=0)
-        descriptors = [each for each in eval(done.stdout) if each[0] > 2]
-        self.assertEqual(len(descriptors), 1, descriptors)
-        self.assertTrue(descriptors[0][1].endswith("k.life"), descriptors)
+        for space, ending in (("local:", "/lock"), ("files:" + self.path("files"), "k.life")):
+            done = self.tenure("run", "k", "--space", space, "--", *listing, check=0)
+            descriptors = [each for each in eval(done.stdout) if each[0] > 2]
+            self.assertEqual(len(descriptors), 1, descriptors)
+            self.assertTrue(descriptors[0][1].endswith(ending), descriptors)
 
     def test_what_the_caller_gave_is_passed_on(self):
         done = self.shell(f"exec 9> {self.path('nine')}; tenure run k -- sh -c 'echo through >&9'", check=0)
