@@ -130,8 +130,8 @@ struct RevokeOptions {
 
 class Space {
  public:
-  // "local:", "local:NAME", "local:/DIR", "system:NAME", "files:DIR", "memory:" (this process alone, a new one each time);
-  // docs/reference/spaces.md has them all with their options. A relative DIR of files: is taken from the working
+  // "local:", "local:NAME", "local:/DIR", "system:NAME", "files:DIR", "memory:" (this process alone, a new one each
+  // time); docs/reference/spaces.md has them all with their options. A relative DIR of files: is taken from the working
   // directory. Code::bad_url, Code::unreachable, Code::unsafe_folder,
   // Code::unsuitable_folder. `create`: make a missing folder (0700). Without it a missing one is Code::unreachable.
   struct OpenOptions {

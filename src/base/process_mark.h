@@ -1,8 +1,8 @@
 // ProcessMark: remembers which process made an object, so that a forked child knows that it is not its own.
 //
-// It costs two loads and no system call: the kernel wipes one page of ours in every child that gets a copy of the memory
-// (MADV_WIPEONFORK: fork, and clone without CLONE_VM). A child that shares the memory (vfork, CLONE_VM) is, rightly, the
-// same.
+// It costs two loads and no system call: the kernel wipes one page of ours in every child that gets a copy of the
+// memory (MADV_WIPEONFORK: fork, and clone without CLONE_VM). A child that shares the memory (vfork, CLONE_VM) is,
+// rightly, the same.
 #pragma once
 
 #include <atomic>

@@ -23,8 +23,7 @@ Result<Stop> Stop::create() {
               exhausted ? "raise the limit of open files (ulimit -n)" : "");
 }
 
-Stop::Stop(Stop&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), word_(std::move(other.word_)) {}
+Stop::Stop(Stop&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), word_(std::move(other.word_)) {}
 
 Stop& Stop::operator=(Stop&& other) noexcept {
   if (this != &other) {

@@ -34,7 +34,7 @@ class LeasePool : public std::enable_shared_from_this<LeasePool> {
   std::array<std::atomic<LeaseState*>, 4> hot_{};  // the nearest at hand: they keep their space, and a place in it
   std::atomic<bool> closed_{false};
   std::mutex mutex_;
-  std::vector<LeaseState*> idle_;                 // with room for all: putting one there does not allocate
+  std::vector<LeaseState*> idle_;  // with room for all: putting one there does not allocate
   std::vector<std::shared_ptr<LeaseState>> all_;
 };
 

@@ -28,8 +28,8 @@ class LeaseState {
   void begin(std::shared_ptr<SpaceState> space, Grant grant, std::optional<Stop> lost_signal);
   // By the short way: no allocation, once a key as long was here before. False: nothing began.
   bool begin_short(SpaceState& space, ShortWay& short_way, const Key& key);
-  // Its Lease is gone: back into the pool, where the engine leaves it to us alone. In a forked child it is left where it
-  // lies, because what it would take may have been in use in the parent at the fork.
+  // Its Lease is gone: back into the pool, where the engine leaves it to us alone. In a forked child it is left where
+  // it lies, because what it would take may have been in use in the parent at the fork.
   static void drop(std::shared_ptr<LeaseState> state);
 
   ClaimRef ref() const { return {grant_.key, grant_.claim, grant_.epoch}; }

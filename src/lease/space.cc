@@ -22,7 +22,8 @@ bool is_plain(const ClaimOptions& options) {
          options.directory.empty() && !options.owner_process && !options.keep_life_descriptor && options.ticket.empty();
 }
 
-Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, const Traits& traits, env::Random& random) {
+Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, const Traits& traits,
+                                env::Random& random) {
   ClaimRequest request{key,
                        options.owner,
                        options.part,
@@ -51,10 +52,10 @@ Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, con
 Result<Grant> granted(Engine& engine, const ClaimRequest& request, const ClaimOptions& options) {
   if (options.wait && *options.wait <= Duration{0} && options.ticket.empty()) return engine.try_claim(request);
   return engine.await(request, Wait{.at_most = options.wait,
-                                     .stop = options.stop,
-                                     .ticket = options.ticket,
-                                     .grace = options.grace,
-                                     .on_wait = options.on_wait});
+                                    .stop = options.stop,
+                                    .ticket = options.ticket,
+                                    .grace = options.grace,
+                                    .on_wait = options.on_wait});
 }
 
 // nullptr: the long way.

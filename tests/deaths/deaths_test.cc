@@ -1,13 +1,13 @@
-// Death, and being stopped, at every named point inside a section: whoever comes later finds the table whole, the key to
-// be had, and an epoch above every one before.
+// Death, and being stopped, at every named point inside a section: whoever comes later finds the table whole, the key
+// to be had, and an epoch above every one before.
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <future>
 
+#include "deaths/actors.h"
 #include "engine/local/check.h"
 #include "engine/local/fault_point.h"
-#include "deaths/actors.h"
 
 namespace tenure::local_test {
 namespace {
@@ -34,15 +34,19 @@ struct Scene {
   const char* name;
   std::function<void(Engine& victim, const std::string& key)> prepare;  // unarmed
   std::function<void(Engine& victim, const std::string& key)> act;      // armed
-  bool test_holds = false;   // the test holds the key meanwhile, and releases it when the victim waits
-  bool test_waits = false;   // a thread of the test waits for the key
+  bool test_holds = false;  // the test holds the key meanwhile, and releases it when the victim waits
+  bool test_waits = false;  // a thread of the test waits for the key
 };
 
 const std::string kLong(300, 'k');
 
-void PrintTo(const Scene& scene, std::ostream* out) { *out << scene.name; }
+void PrintTo(const Scene& scene, std::ostream* out) {
+  *out << scene.name;
+}
 
-Wait up_to(Duration most) { return Wait{.at_most = most}; }
+Wait up_to(Duration most) {
+  return Wait{.at_most = most};
+}
 
 std::vector<Scene> scenes() {
   const auto nothing = [](Engine&, const std::string&) {};
@@ -203,7 +207,8 @@ TEST_P(Deaths, AtEveryPointLeaveTheKeyToBeHad) {
   ASSERT_GT(points, 1) << "this scene passes no point";
   for (int at = 1; at <= points; ++at) {
     SCOPED_TRACE("killed at point " + std::to_string(at));
-    play((at % 2 == 0 && GetParam().name != std::string("the_short_way") ? kLong : "key-") + std::to_string(at), at, SIGKILL);
+    play((at % 2 == 0 && GetParam().name != std::string("the_short_way") ? kLong : "key-") + std::to_string(at), at,
+         SIGKILL);
     if (HasFatalFailure()) return;
   }
 }

@@ -26,7 +26,8 @@ void say(Core& core, const Cell& slot, EventKind kind, std::string_view why) {
 
 bool advance_node(Core& core, Cell& slot, const Facts::Node& fact, Wakes& wakes, Spent& spent) {
   Cell& node = core.table.cell(fact.node);
-  if (node.word.load(std::memory_order_relaxed) != fact.word || at(node, node_field::kArrival) != fact.arrival) return false;
+  if (node.word.load(std::memory_order_relaxed) != fact.word || at(node, node_field::kArrival) != fact.arrival)
+    return false;
   if (fact.dead) {
     if (keep_ticket(core, node)) return false;
     spent.text(adopt_text(core, low(at(node, node_field::kText))));

@@ -35,7 +35,8 @@ inline bool is_offered(const Cell& slot) noexcept {
   return CommitWord::unpacked(slot.word.load(std::memory_order_relaxed)).state ==
          static_cast<std::uint8_t>(SlotState::offered);
 }
-// A node with a ticket whose poller is gone stays for its grace: it is marked, and true is returned. Inside the section.
+// A node with a ticket whose poller is gone stays for its grace: it is marked, and true is returned. Inside the
+// section.
 bool keep_ticket(Core& core, Cell& node) noexcept;
 // Outside of a section: a slot that ended, and the rest of its key.
 void give_slot(Core& core, CellIndex slot);

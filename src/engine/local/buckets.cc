@@ -51,7 +51,8 @@ void link_slot(const Core& core, Bucket& bucket, CellIndex slot) noexcept {
   Cell& cell = core.table.cell(slot);
   for (std::size_t i = 0; i < kEntries; ++i) {
     if (bucket.entries[i].load(std::memory_order_relaxed) != 0) continue;
-    bucket.tags[i].store(tag_of(cell.body[slot_field::kHash].load(std::memory_order_relaxed)), std::memory_order_relaxed);
+    bucket.tags[i].store(tag_of(cell.body[slot_field::kHash].load(std::memory_order_relaxed)),
+                         std::memory_order_relaxed);
     bucket.entries[i].store(slot, std::memory_order_relaxed);
     return;
   }

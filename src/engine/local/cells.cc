@@ -63,12 +63,14 @@ Result<bool> grow(Core& core) {
 }
 
 Error full(const Core& core) {
-  return Error{Code::limit_reached,
-               "the space at " + core.folder->path() + " is full: all " + std::to_string(core.table.limits().cells) +
-                   " cells are taken by keys that are held or waited for",
-               "release some (tenure ls shows them), or end its users and make it anew with room for more: tenure space "
-               "init --keys " + std::to_string(std::size_t{core.table.limits().cells} * 2),
-               nullptr};
+  return Error{
+      Code::limit_reached,
+      "the space at " + core.folder->path() + " is full: all " + std::to_string(core.table.limits().cells) +
+          " cells are taken by keys that are held or waited for",
+      "release some (tenure ls shows them), or end its users and make it anew with room for more: tenure space "
+      "init --keys " +
+          std::to_string(std::size_t{core.table.limits().cells} * 2),
+      nullptr};
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ void check_line(const Core& core, CellIndex slot_index, Faults& faults) {
   for (CellIndex at = first_in_line(slot); at != 0; at = next_in_line(core.table.cell(at))) {
     const Cell& node = core.table.cell(at);
     if (word_of_cell(node).kind != Kind::node) faults.push_back(name + " has a cell that is no node");
-    if (node.owner.load(std::memory_order_relaxed) != slot_index) faults.push_back(name + " has a node of another slot");
+    if (node.owner.load(std::memory_order_relaxed) != slot_index)
+      faults.push_back(name + " has a node of another slot");
     if (before_in_line(node) != before) faults.push_back(name + " is not linked backwards");
     const std::uint64_t came = node.body[node_field::kArrival].load(std::memory_order_relaxed);
     if (came < arrival) faults.push_back(name + " is out of order");
@@ -69,8 +70,10 @@ void check_bucket(Core& core, std::uint32_t index, Faults& faults) {
   const auto slots = linked(core, section->bucket(), faults);
   for (const CellIndex slot : slots) {
     const Cell& cell = core.table.cell(slot);
-    if (word_of_cell(cell).kind != Kind::slot) faults.push_back("cell " + std::to_string(slot) + " is linked and no slot");
-    if (cell.home.load(std::memory_order_relaxed) != index) faults.push_back("slot " + std::to_string(slot) + " is in another bucket");
+    if (word_of_cell(cell).kind != Kind::slot)
+      faults.push_back("cell " + std::to_string(slot) + " is linked and no slot");
+    if (cell.home.load(std::memory_order_relaxed) != index)
+      faults.push_back("slot " + std::to_string(slot) + " is in another bucket");
     check_line(core, slot, faults);
   }
   for (CellIndex at = 1; at <= core.table.last_cell(); ++at) {
@@ -91,7 +94,8 @@ std::vector<std::string> faults_in(Core& core) {
   std::set<std::uint32_t> homes;
   for (std::uint32_t index = 0; index < core.table.limits().buckets; ++index) {
     const Bucket& bucket = core.table.bucket(index);
-    bool used = bucket.overflow.load(std::memory_order_acquire) != 0 || bucket.lock.load(std::memory_order_acquire) != 0;
+    bool used =
+        bucket.overflow.load(std::memory_order_acquire) != 0 || bucket.lock.load(std::memory_order_acquire) != 0;
     for (const auto& entry : bucket.entries) used = used || entry.load(std::memory_order_acquire) != 0;
     if (used) homes.insert(index);
   }

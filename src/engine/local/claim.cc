@@ -15,7 +15,7 @@ namespace tenure::local {
 namespace {
 
 constexpr Duration kFirstBound = std::chrono::milliseconds(250);
-constexpr std::uint32_t kDoublings = 4;  // so that nobody sleeps longer than 4 s
+constexpr std::uint32_t kDoublings = 4;                       // so that nobody sleeps longer than 4 s
 constexpr Duration kOfferPatience = std::chrono::seconds(1);  // of a claim that does not wait
 constexpr Duration kFirstDeathPoll = std::chrono::microseconds(100);
 constexpr Duration kLastDeathPoll = std::chrono::milliseconds(10);
@@ -188,7 +188,8 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
   if (node_ != 0 && !is_our_node(index)) node_ = 0;
   if (node_ == 0) find_ticket(slot, wakes);
   if (node_ != 0) {
-    core_.table.cell(node_).body[node_field::kText].fetch_and(~(std::uint64_t{kPassed} << 32), std::memory_order_relaxed);
+    core_.table.cell(node_).body[node_field::kText].fetch_and(~(std::uint64_t{kPassed} << 32),
+                                                              std::memory_order_relaxed);
   }
   if (is_offered(slot) && grantee_of(slot) == 0 && !grant_next(core_, slot, wakes, now_.monotonic)) {
     if (!epochs_left(core_)) return Look::no_epoch;
@@ -205,7 +206,8 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
   const CommitWord word = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed));
   const std::uint64_t ttl = slot.body[slot_field::kTtl].load(std::memory_order_relaxed);
   due_.reset();
-  if (ttl != 0) due_ = static_cast<std::int64_t>(slot.body[slot_field::kMonotonic].load(std::memory_order_relaxed) + ttl);
+  if (ttl != 0)
+    due_ = static_cast<std::int64_t>(slot.body[slot_field::kMonotonic].load(std::memory_order_relaxed) + ttl);
   holder_is_ours_ = !is_offered(slot) && word.member == core_.me;
   predecessor_ = is_offered(slot) ? MemberId{} : word.member;
   place_ = 0;
@@ -266,11 +268,14 @@ Result<void> Claiming::enter() {
   if (index == 0) return {};  // it came free: the next look takes it
   Cell& slot = core_.table.cell(index);
   if (length_of_line(slot) >= kMaxLine) {
-    return fail(Code::limit_reached, "the line of " + request_.key.text() + " is full: " + std::to_string(kMaxLine) + " wait",
+    return fail(Code::limit_reached,
+                "the line of " + request_.key.text() + " is full: " + std::to_string(kMaxLine) + " wait",
                 "come again later, or with --wait 0");
   }
   Cell& node = core_.table.cell(spare_node_);
-  const auto put = [&](std::size_t field, std::uint64_t value) { node.body[field].store(value, std::memory_order_relaxed); };
+  const auto put = [&](std::size_t field, std::uint64_t value) {
+    node.body[field].store(value, std::memory_order_relaxed);
+  };
   put(node_field::kArrival, core_.table.header().arrivals.fetch_add(1, std::memory_order_relaxed));
   put(node_field::kNonce, core_.nonce);
   put(node_field::kCounter, claim_.counter);
@@ -330,7 +335,8 @@ bool Claiming::leave() {
   return granted;
 }
 
-// ---- outside ----------------------------------------------------------------------------------------------------------
+// ---- outside
+// ----------------------------------------------------------------------------------------------------------
 
 bool Claiming::needs_judging() const {
   if (wait_ == nullptr || wait_->on_wait || slept_to_the_bound_ || holder_is_ours_) return true;

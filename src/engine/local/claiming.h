@@ -64,12 +64,12 @@ class Claiming {
   Claim claim_;
   std::string text_;
   std::unique_ptr<env::PassedByte> passed_;
-  CellIndex rest_ = 0;   // the rest of a long key, until a slot has it
-  CellIndex cell_ = 0;   // for a new slot, until it is one
+  CellIndex rest_ = 0;        // the rest of a long key, until a slot has it
+  CellIndex cell_ = 0;        // for a new slot, until it is one
   CellIndex spare_node_ = 0;  // for a place in line, until it is one
-  CellIndex node_ = 0;   // our place in line
-  Epoch epoch_;          // granted
-  CellIndex slot_ = 0;   // granted
+  CellIndex node_ = 0;        // our place in line
+  Epoch epoch_;               // granted
+  CellIndex slot_ = 0;        // granted
   Now now_;
   bool reclaimed_ = false;
   std::optional<Observation> displaced_;

@@ -34,7 +34,8 @@ class Pockets {
     for (auto& pocket : pockets_) {
       CellIndex empty = 0;
       if (pocket.load(std::memory_order_relaxed) != 0) continue;
-      if (pocket.compare_exchange_strong(empty, cell, std::memory_order_release, std::memory_order_relaxed)) return true;
+      if (pocket.compare_exchange_strong(empty, cell, std::memory_order_release, std::memory_order_relaxed))
+        return true;
     }
     return false;
   }
@@ -44,7 +45,8 @@ class Pockets {
 };
 
 struct Core {
-  Core(env::Environment an_environment, std::shared_ptr<env::LocalFolder> a_folder, std::shared_ptr<env::Words> some_words)
+  Core(env::Environment an_environment, std::shared_ptr<env::LocalFolder> a_folder,
+       std::shared_ptr<env::Words> some_words)
       : environment(std::move(an_environment)),
         folder(std::move(a_folder)),
         words(std::move(some_words)),
@@ -60,11 +62,11 @@ struct Core {
   Table table;
 
   const base::ProcessMark mark;
-  MemberId me;               // none: an observer, who only reads
-  std::uint64_t nonce = 0;   // the first half of our claim ids
+  MemberId me;                // none: an observer, who only reads
+  std::uint64_t nonce = 0;    // the first half of our claim ids
   std::uint32_t lock_as = 0;  // lock_word(me)
   std::uint64_t pid = 0;
-  std::string owner_label;   // of claims that name no owner
+  std::string owner_label;  // of claims that name no owner
   // The second half of a claim id: of the short way its epoch; else this, with the highest bit.
   std::atomic<std::uint64_t> next_claim{std::uint64_t{1} << 63};
   // Set once when our membership is over while we live (the table or the folder was taken away, our keeper was killed):
@@ -72,9 +74,9 @@ struct Core {
   std::atomic<bool> over{false};
   std::string over_why;
   Pockets pockets;
-  std::atomic<bool> unclean{false};       // a lease could not be given back
-  std::vector<std::string> notes;         // for people, of the making of the table
-  std::mutex clearing;  // one thread at a time clears up after dead members
+  std::atomic<bool> unclean{false};  // a lease could not be given back
+  std::vector<std::string> notes;    // for people, of the making of the table
+  std::mutex clearing;               // one thread at a time clears up after dead members
 
   const ProcessIdentity& self() const { return environment.processes->self().identity; }
   std::int64_t monotonic_ns() const { return environment.clock->monotonic().since_origin.count(); }

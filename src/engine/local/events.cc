@@ -11,8 +11,8 @@ namespace tenure::local {
 namespace {
 
 // The first line of an event: number + 1, written last; kind | lines << 8 | key bytes << 16 | owner bytes << 32 | why
-// bytes << 48; wall; epoch; hash; pid; 16 bytes of text. The lines after it: number + 1 with the highest bit; 56 bytes of
-// text. Text: key, owner, why.
+// bytes << 48; wall; epoch; hash; pid; 16 bytes of text. The lines after it: number + 1 with the highest bit; 56 bytes
+// of text. Text: key, owner, why.
 enum Field : std::size_t { kNumber, kShape, kWall, kEpoch, kHash, kPid, kFirstText };
 constexpr std::size_t kFirstBytes = 16;
 constexpr std::size_t kMoreBytes = 56;
@@ -94,11 +94,12 @@ void record(const Core& core, const Record& event) noexcept {
   const std::uint64_t number = core.table.header().events.fetch_add(lines, std::memory_order_relaxed);
   const Text text(key, owner, why);
   EventLine& first = core.table.event(number);
-  for (std::size_t i = 0; i < lines; ++i) core.table.event(number + i).words[kNumber].store(0, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < lines; ++i)
+    core.table.event(number + i).words[kNumber].store(0, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
-  first.words[kShape].store(static_cast<std::uint64_t>(event.kind) | lines << 8 | key.size() << 16 | owner.size() << 32 |
-                                why.size() << 48,
-                            std::memory_order_relaxed);
+  first.words[kShape].store(
+      static_cast<std::uint64_t>(event.kind) | lines << 8 | key.size() << 16 | owner.size() << 32 | why.size() << 48,
+      std::memory_order_relaxed);
   first.words[kWall].store(static_cast<std::uint64_t>(event.wall), std::memory_order_relaxed);
   first.words[kEpoch].store(event.epoch, std::memory_order_relaxed);
   first.words[kHash].store(event.hash, std::memory_order_relaxed);

@@ -7,8 +7,8 @@ namespace tenure::local {
 // Called with the name of each point that is passed; set by tests, before any thread runs.
 extern void (*fault_hook)(const char* point);
 }  // namespace tenure::local
-#define TENURE_POINT(name) \
-  do {                     \
+#define TENURE_POINT(name)                                                         \
+  do {                                                                             \
     if (::tenure::local::fault_hook != nullptr) ::tenure::local::fault_hook(name); \
   } while (false)
 #else

@@ -62,8 +62,8 @@ Result<Revoked> LocalEngine::revoke(const RevokeRequest& request) {
     return fail(Error{code, std::move(why), std::move(remedy), std::make_shared<const Observation>(was)});
   };
   const bool by_offer = !(*seen)->held();
-  const auto verdict = rules::decide_revoke(occupant_of(*core_, **seen, Care::usual), rules::Expiry::proof, (*seen)->epoch,
-                                            request.force, request.reason, request.only_epoch);
+  const auto verdict = rules::decide_revoke(occupant_of(*core_, **seen, Care::usual), rules::Expiry::proof,
+                                            (*seen)->epoch, request.force, request.reason, request.only_epoch);
   if (!verdict.allowed) return refuse(verdict.code, request.key.text() + ": " + verdict.why, "");
   if (guarded(*core_, **seen) && was.verdict.liveness != Liveness::dead) {
     return refuse(Code::section_busy, "an operation runs under the guard of " + request.key.text(),

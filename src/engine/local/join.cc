@@ -1,4 +1,4 @@
-// Joining a space: the table is found or made, a member number is taken, the keeper thread is started. And leaving it.
+// Joining a space: the table is found or made, a member number is taken, the keeper thread is started.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -9,7 +9,6 @@
 #include "engine/local/inside.h"
 #include "engine/local/join.h"
 #include "engine/local/local_engine.h"
-#include "engine/local/teller.h"
 #include "engine/local/texts.h"
 #include "engine/local/words_of.h"
 
@@ -285,22 +284,6 @@ Result<void> take_any_number(Core& core) {
                   std::to_string(std::min(kMaxMembers, count * 2)) + " --space URL");
 }
 
-Traits traits_of(const env::LocalFolder& folder) {
-  Traits traits;
-  traits.name = "local";
-  traits.ttl = true;
-  traits.first_in_first_out = true;
-  traits.durable_epochs = true;
-  traits.between_processes = true;
-  traits.life_descriptor = true;
-  traits.tickets = true;
-  traits.log = true;
-  traits.own_labels = true;
-  traits.pushes_loss = true;
-  traits.exclusion = "strict among all processes of this machine that open " + folder.path();
-  return traits;
-}
-
 Result<void> join(Core& core, LocalEngine& engine) {
   std::array<std::uint8_t, 8> random{};
   if (auto filled = core.environment.random->fill(random); !filled) return filled;
@@ -316,11 +299,6 @@ Result<void> join(Core& core, LocalEngine& engine) {
   core.table.state(core.me.number).store(state_word(core.me.generation, Phase::live), std::memory_order_release);
   return {};
 }
-
-struct Ringing {
-  std::shared_ptr<Teller> teller;
-  void operator()() const { teller->ring(); }
-};
 
 }  // namespace
 
@@ -366,90 +344,6 @@ Result<void> note_repair(std::unique_ptr<Core> core, const std::string& reason) 
                   .why = reason});
   tell_watchers(shared);
   return {};
-}
-
-LocalEngine::LocalEngine(std::unique_ptr<Core> core) : core_(std::move(core)), traits_(traits_of(*core_->folder)) {}
-
-LocalEngine::~LocalEngine() {
-  if (core_->me.none() || !core_->mark.same()) return;
-  core_->folder->stop_keeper();
-  if (!core_->over.load(std::memory_order_acquire)) {
-    while (const CellIndex cell = core_->pockets.take()) drop_cell(*core_, cell);
-    // With a lease that was not given back the number stays taken, until somebody clears up after a dead member.
-    if (!core_->unclean.load(std::memory_order_relaxed)) {
-      core_->table.state(core_->me.number)
-          .store(state_word(core_->me.generation, Phase::free), std::memory_order_release);
-    }
-  }
-  core_->folder->drop_byte(core_->me.number);
-  core_->folder->leave();
-}
-
-Result<void> LocalEngine::check_process() const {
-  if (core_->mark.same()) return {};
-  return fail(Code::wrong_process,
-              "this space was opened by the parent of this process; a forked child has no part in it",
-              "open it in this process");
-}
-
-Result<void> LocalEngine::check_member() const {
-  if (auto own = check_process(); !own) return own;
-  if (core_->me.none()) {
-    return fail(Code::not_permitted, "the space at " + core_->folder->path() + " was opened for looking only");
-  }
-  if (core_->over.load(std::memory_order_acquire)) {
-    return fail(Code::lost, "this process is no longer a member of the space: " + core_->over_why, "open it again");
-  }
-  if ((core_->table.row(core_->me.number).life.load(std::memory_order_acquire) & env::kFlaggedBit) != 0) {
-    return fail(Code::lost, "the keeper thread of this process was killed, and others may take its keys",
-                "open the space again");
-  }
-  return {};
-}
-
-Result<void> LocalEngine::raise_ceiling(bool now) {
-  Header& header = core_->table.header();
-  const std::uint64_t epoch = header.epoch.load(std::memory_order_relaxed);
-  const std::uint64_t bound = header.ceiling.load(std::memory_order_acquire);
-  if (!now && (bound > epoch && bound - epoch > rules::kCeilingBlock / 2)) return {};
-  auto raised = core_->ceiling.raise(Epoch{std::min(epoch, bound)});
-  if (!raised) return fail(raised.error());
-  std::uint64_t seen = bound;
-  while (seen < raised->value() &&
-         !header.ceiling.compare_exchange_weak(seen, raised->value(), std::memory_order_acq_rel)) {
-  }
-  return {};
-}
-
-void LocalEngine::round() {
-  Core& core = *core_;
-  if (core.me.none() || core.over.load(std::memory_order_relaxed)) return;
-  const auto in_place = core.folder->in_place(*core.memory);
-  const auto lock_in_place = core.folder->lock_in_place();
-  const bool whole = core.table.header().magic == kMagic;
-  if ((in_place && !*in_place) || (lock_in_place && !*lock_in_place) || !whole) {
-    core.over_why = !whole ? "its table was overwritten" : "its folder, table or lock was moved, replaced or removed";
-    core.over.store(true, std::memory_order_release);
-  } else {
-    (void)raise_ceiling(false);
-  }
-  std::function<void()> look;
-  {
-    std::lock_guard lock(mutex_);
-    look = disturbed_;
-  }
-  if (look) look();
-}
-
-void LocalEngine::on_disturbance(std::function<void()> look) {
-  // Who only looks has no keeper, and nothing to lose.
-  std::function<void()> next;
-  if (look && !core_->me.none()) next = Ringing{std::make_shared<Teller>(std::move(look))};
-  {
-    std::lock_guard lock(mutex_);
-    std::swap(next, disturbed_);
-  }
-  if (const Ringing* former = next.target<Ringing>()) former->teller->stop();
 }
 
 }  // namespace tenure::local

@@ -1,5 +1,5 @@
-// Judge: who holds, whether it lives, and what may be done about it; asks the ports, writes nothing, and is never called
-// inside a section. What it finds is looked at again in the section before anything is done: see advance.h.
+// Judge: who holds, whether it lives, and what may be done about it; asks the ports, writes nothing, and is never
+// called inside a section. What it finds is looked at again in the section before anything is done: see advance.h.
 #pragma once
 
 #include <optional>

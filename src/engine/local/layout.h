@@ -93,7 +93,8 @@ struct CommitWord {
            member.generation;
   }
   static constexpr CommitWord unpacked(std::uint64_t word) {
-    return {static_cast<Kind>(word >> 56), static_cast<std::uint8_t>(word >> 48),
+    return {static_cast<Kind>(word >> 56),
+            static_cast<std::uint8_t>(word >> 48),
             {static_cast<std::uint16_t>(word >> 32), static_cast<std::uint32_t>(word)}};
   }
   friend bool operator==(CommitWord, CommitWord) = default;
@@ -117,28 +118,29 @@ inline constexpr std::size_t kInlineKey = 64;
 // The body of a slot, by index.
 namespace slot_field {
 inline constexpr std::size_t kEpoch = 0;
-inline constexpr std::size_t kNonce = 1;    // the claim id: nonce, then counter
+inline constexpr std::size_t kNonce = 1;  // the claim id: nonce, then counter
 inline constexpr std::size_t kCounter = 2;
-inline constexpr std::size_t kSince = 3;    // wall, nanoseconds
-inline constexpr std::size_t kTtl = 4;      // nanoseconds; 0: none
+inline constexpr std::size_t kSince = 3;      // wall, nanoseconds
+inline constexpr std::size_t kTtl = 4;        // nanoseconds; 0: none
 inline constexpr std::size_t kMonotonic = 5;  // of the claim or last renewal; set with a TTL
 inline constexpr std::size_t kBoot = 6;
-inline constexpr std::size_t kGuard = 7;    // monotonic; an operation runs under guard until then. 0: none
-inline constexpr std::size_t kLine = 8;     // first node | grantee << 32
-inline constexpr std::size_t kText = 9;     // first text | flags << 32 | key bytes << 48
-inline constexpr std::size_t kTerms = 10;   // Terms: mode | at loss << 8 | slots << 32
+inline constexpr std::size_t kGuard = 7;   // monotonic; an operation runs under guard until then. 0: none
+inline constexpr std::size_t kLine = 8;    // first node | grantee << 32
+inline constexpr std::size_t kText = 9;    // first text | flags << 32 | key bytes << 48
+inline constexpr std::size_t kTerms = 10;  // Terms: mode | at loss << 8 | slots << 32
 inline constexpr std::size_t kHash = 11;
-inline constexpr std::size_t kKeyRest = 12;  // first text of a longer key's rest, which belongs to the slot: nobody's member
-inline constexpr std::size_t kKey = 13;     // kInlineKey bytes
+inline constexpr std::size_t kKeyRest =
+    12;  // first text of a longer key's rest, which belongs to the slot: nobody's member
+inline constexpr std::size_t kKey = 13;  // kInlineKey bytes
 }  // namespace slot_field
 static_assert(slot_field::kKey * 8 + kInlineKey == kBodyWords * 8);
 
 // Flags of a slot and of a node.
-inline constexpr std::uint16_t kHasProofs = 1;  // its text names further proofs of life: an owner process, a passed byte,
-                                                // (room for) a second member, a tree
-inline constexpr std::uint16_t kTicket = 2;     // of a node: it outlives its poller
-inline constexpr std::uint16_t kPassed = 4;     // of a node: was passed over and has not stirred since
-inline constexpr std::uint16_t kAbsent = 8;     // of a node with a ticket: nobody polls it now
+inline constexpr std::uint16_t kHasProofs = 1;  // its text names further proofs of life: an owner process, a passed
+                                                // byte, (room for) a second member, a tree
+inline constexpr std::uint16_t kTicket = 2;      // of a node: it outlives its poller
+inline constexpr std::uint16_t kPassed = 4;      // of a node: was passed over and has not stirred since
+inline constexpr std::uint16_t kAbsent = 8;      // of a node with a ticket: nobody polls it now
 inline constexpr std::uint16_t kAbandoned = 16;  // of a node: its waiter left without being able to enter the section
 
 // The body of a node, by index.
@@ -165,7 +167,8 @@ inline constexpr std::size_t kTextBytes = kBodyWords * 8;
 
 // ---- buckets ------------------------------------------------------------------------------------------------------
 
-// The lock word of a bucket: number + 1 (14 bits) | low bits of the generation (17 bits) << 14 | sleepers << 31; 0: free.
+// The lock word of a bucket: number + 1 (14 bits) | low bits of the generation (17 bits) << 14 | sleepers << 31; 0:
+// free.
 inline constexpr std::uint32_t kSleepers = 0x8000'0000;
 inline constexpr std::uint32_t kNumberBits = 14;
 inline constexpr std::uint32_t kMaxMembers = (1u << kNumberBits) - 2;
@@ -203,27 +206,27 @@ static_assert(sizeof(EventLine) == 64);
 
 struct Limits {
   std::uint32_t members = 2'048;
-  std::uint32_t buckets = 32'768;  // a power of two
-  std::uint32_t cells = 262'144;   // a key takes one, and one more for each 168 bytes of long names and labels
+  std::uint32_t buckets = 32'768;     // a power of two
+  std::uint32_t cells = 262'144;      // a key takes one, and one more for each 168 bytes of long names and labels
   std::uint32_t first_cells = 4'096;  // made at once; the rest when it is needed
-  std::uint32_t events = 8'192;    // lines; a power of two
+  std::uint32_t events = 8'192;       // lines; a power of two
 };
 
 struct alignas(4096) Header {
   // Written before the table gets its name, never again.
   std::uint64_t magic;
   std::uint32_t format;
-  std::uint32_t bytes;  // sizeof(Header)
+  std::uint32_t bytes;                    // sizeof(Header)
   std::array<std::uint8_t, 40> boot_id;   // text, NUL-padded
   std::array<std::uint8_t, 16> space_id;  // random, of this table
   std::uint64_t lock_device;              // the file `lock` in which its members have their bytes
   std::uint64_t lock_inode;
   Limits limits;
 
-  alignas(64) Word64 epoch;    // the highest given out
-  Word64 ceiling;              // the durable bound: no epoch above it is given out
-  alignas(64) Word64 events;   // lines written, ever
-  Word32 watchers;             // somebody sleeps on `event_futex`
+  alignas(64) Word64 epoch;   // the highest given out
+  Word64 ceiling;             // the durable bound: no epoch above it is given out
+  alignas(64) Word64 events;  // lines written, ever
+  Word32 watchers;            // somebody sleeps on `event_futex`
   Word32 event_futex;
   alignas(64) Word64 arrivals;  // of nodes
   Word32 ready_cells;           // cells with room on the disk

@@ -66,7 +66,8 @@ class LocalEngine final : public Engine, private ShortWay {
 
   std::unique_ptr<Core> core_;
   Traits traits_;
-  std::mutex mutex_;  // of what follows
+  std::uint32_t knocks_ = 0;  // as the keeper thread saw them last
+  std::mutex mutex_;          // of what follows
   std::function<void()> disturbed_;
   std::map<std::string, std::unique_ptr<env::PassedByte>> passed_;
 };

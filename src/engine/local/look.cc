@@ -8,7 +8,8 @@
 namespace tenure::local {
 namespace {
 
-constexpr Duration kLook = std::chrono::milliseconds(50);  // of who may not write to the table, and so is woken by nobody
+constexpr Duration kLook =
+    std::chrono::milliseconds(50);  // of who may not write to the table, and so is woken by nobody
 
 // Tells of the keys in the events that were written since.
 class LocalChanges final : public Changes {
@@ -28,7 +29,8 @@ class LocalChanges final : public Changes {
       if (left <= Duration{0}) return Seen{};
       std::array watched{env::Watched{&bell, before}, env::Watched{}};
       if (stop != nullptr) watched[1] = {stop->word(), 0};
-      core_.words->wait(std::span(watched).first(stop != nullptr ? 2 : 1), core_.me.none() ? std::min(left, kLook) : left);
+      core_.words->wait(std::span(watched).first(stop != nullptr ? 2 : 1),
+                        core_.me.none() ? std::min(left, kLook) : left);
     }
   }
 

@@ -3,9 +3,9 @@
 #include <limits>
 #include <vector>
 
+#include "engine/local/advance.h"
 #include "engine/local/buckets.h"
 #include "engine/local/cells.h"
-#include "engine/local/advance.h"
 #include "engine/local/judge.h"
 #include "engine/local/line.h"
 #include "engine/local/texts.h"
@@ -140,8 +140,9 @@ MemberSeen see_member(const Core& core, MemberId member) {
 
 Verdict prove(Core& core, MemberId member, Care care) {
   if (member == core.me && !member.none()) {
-    return core.over.load(std::memory_order_acquire) ? Verdict{Liveness::unknown, "it is this process: " + core.over_why}
-                                                     : Verdict{Liveness::live, "it is this very process"};
+    return core.over.load(std::memory_order_acquire)
+               ? Verdict{Liveness::unknown, "it is this process: " + core.over_why}
+               : Verdict{Liveness::live, "it is this very process"};
   }
   if (member.none() || member.number >= core.table.limits().members) {
     return {Liveness::unknown, "its member number cannot be"};

@@ -29,8 +29,8 @@ inline bool suspicious(const Core& core, MemberId member) noexcept {
 }
 
 enum class Care : std::uint8_t {
-  quick,   // asks the system only where the word of the member gives reason to
-  usual,   // asks for the byte too
+  quick,  // asks the system only where the word of the member gives reason to
+  usual,  // asks for the byte too
 };
 // The verdict on a member, by rules/membership.h. Asks the system: not inside a section. Whoever finds a flagged word
 // wakes all who sleep on it first: the kernel woke one.

@@ -1,7 +1,7 @@
 // Repair: a bucket made anew from the commit words of its cells, after somebody died while changing it.
 //
-// It looks at every cell of the table, which takes milliseconds; the sections of other buckets go on meanwhile, and none
-// of them can make a cell ours or take one of ours away.
+// It looks at every cell of the table, which takes milliseconds; the sections of other buckets go on meanwhile, and
+// none of them can make a cell ours or take one of ours away.
 #include <algorithm>
 #include <map>
 #include <vector>

@@ -101,8 +101,7 @@ Result<Section> Section::enter(Core& core, std::uint32_t bucket, const Bound& bo
     if (bound.stop != nullptr && bound.stop->requested()) return fail(Code::cancelled, "the wait was given up");
     const MonotonicTime now = core.environment.clock->monotonic();
     if (bound.until && now >= *bound.until) return fail(busy(core, seen));
-    if ((seen & kSleepers) == 0 &&
-        !lock.compare_exchange_strong(seen, seen | kSleepers, std::memory_order_relaxed)) {
+    if ((seen & kSleepers) == 0 && !lock.compare_exchange_strong(seen, seen | kSleepers, std::memory_order_relaxed)) {
       continue;
     }
     sleepers = kSleepers;

@@ -1,7 +1,7 @@
 // Section: the short mutual exclusion of a bucket, taken and left with one atomic operation each.
 //
-// The lock word is our own, because a robust mutex that several processes lock misjudges death across pid namespaces: it
-// names the member inside. Who finds a dead one there, by proof, takes the word over and repairs the bucket from the
+// The lock word is our own, because a robust mutex that several processes lock misjudges death across pid namespaces:
+// it names the member inside. Who finds a dead one there, by proof, takes the word over and repairs the bucket from the
 // commit words. A member that is stopped inside holds the bucket up until it goes on: no one breaks in.
 //
 // Nothing inside calls out, allocates, or takes more than a few hundred instructions (a repair apart).

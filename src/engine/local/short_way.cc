@@ -54,7 +54,8 @@ bool LocalEngine::release(ShortGrant& grant) noexcept {
     auto section = Section::try_enter(core, slot.home.load(std::memory_order_relaxed));
     if (!section || !ours()) return false;
     const std::uint64_t text = slot.body[slot_field::kText].load(std::memory_order_relaxed);
-    if (low(text) != 0 || (text >> 48) > kInlineKey || slot.body[slot_field::kGuard].load(std::memory_order_relaxed) != 0) {
+    if (low(text) != 0 || (text >> 48) > kInlineKey ||
+        slot.body[slot_field::kGuard].load(std::memory_order_relaxed) != 0) {
       return false;
     }
     std::array<char, kInlineKey> key{};
@@ -85,7 +86,8 @@ void LocalEngine::give_back_place(ShortGrant& grant) noexcept {
   const auto cell = static_cast<CellIndex>(std::exchange(grant.place, 0));
   if (cell == 0 || !core_->mark.same()) return;
   // Only what is still nobody's slot: a lease that was lost left its place to others.
-  if (core_->table.cell(cell).word.load(std::memory_order_acquire) != CommitWord{Kind::cached, 0, core_->me}.packed()) return;
+  if (core_->table.cell(cell).word.load(std::memory_order_acquire) != CommitWord{Kind::cached, 0, core_->me}.packed())
+    return;
   give_cell(*core_, cell);
 }
 

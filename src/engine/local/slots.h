@@ -31,7 +31,9 @@ inline void hold_slot(Core& core, Cell& slot, const Claim& claim, const Now& now
 
 inline void write_claim(const Core& core, Cell& slot, const Claim& claim, const Now& now) noexcept {
   using namespace slot_field;
-  const auto put = [&](std::size_t field, std::uint64_t value) { slot.body[field].store(value, std::memory_order_relaxed); };
+  const auto put = [&](std::size_t field, std::uint64_t value) {
+    slot.body[field].store(value, std::memory_order_relaxed);
+  };
   put(kNonce, core.nonce);
   put(kCounter, claim.counter);
   put(kSince, static_cast<std::uint64_t>(now.wall));

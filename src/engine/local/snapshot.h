@@ -28,7 +28,7 @@ struct SlotView {
   CommitWord word;
   Epoch epoch;
   ClaimId claim;
-  std::int64_t since = 0;  // wall
+  std::int64_t since = 0;                // wall
   std::int64_t monotonic = 0, boot = 0;  // of the last extension, with a TTL
   std::int64_t guard = 0;
   Terms terms;

@@ -32,13 +32,13 @@ class Table {
   MemberRow& row(std::uint16_t member) const { return rows_[member]; }
   Cell& cell(CellIndex index) const { return cells_[index]; }
   Bucket& bucket(std::uint32_t index) const { return buckets_[index]; }
-  std::uint32_t bucket_of(std::uint64_t hash) const { return static_cast<std::uint32_t>(hash) & (limits().buckets - 1); }
+  std::uint32_t bucket_of(std::uint64_t hash) const {
+    return static_cast<std::uint32_t>(hash) & (limits().buckets - 1);
+  }
   EventLine& event(std::uint64_t line) const { return events_[line & (limits().events - 1)]; }
   std::span<Word64> bitmap() const { return {bitmap_, (limits().cells + 64) / 64}; }
   // The highest cell that may be touched.
-  CellIndex last_cell() const {
-    return std::min(header_->ready_cells.load(std::memory_order_acquire), limits_.cells);
-  }
+  CellIndex last_cell() const { return std::min(header_->ready_cells.load(std::memory_order_acquire), limits_.cells); }
 
  private:
   Header* header_ = nullptr;

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -14,8 +15,9 @@ namespace tenure::local {
 
 class Teller {
  public:
-  explicit Teller(std::function<void()> tell) : tell_(std::move(tell)) {
-    auto thread = base::quiet_thread([this] { run(); });
+  explicit Teller(std::function<void()> tell) : shared_(std::make_shared<Shared>()) {
+    shared_->tell = std::move(tell);
+    auto thread = base::quiet_thread([shared = shared_] { shared->run(); });
     if (thread) thread_ = std::move(*thread);
   }
   Teller(const Teller&) = delete;
@@ -24,13 +26,14 @@ class Teller {
 
   // Any thread. Where the system gave no thread, it is told at once and here.
   void ring() {
-    if (!thread_.joinable()) return tell_();
-    const std::lock_guard lock(mutex_);
-    rung_ = true;
-    bell_.notify_one();
+    if (!thread_.joinable()) return shared_->tell();
+    const std::lock_guard lock(shared_->mutex);
+    shared_->rung = true;
+    shared_->bell.notify_one();
   }
 
-  // On return nothing is told any more. In a forked child, where there is no such thread, it is left alone.
+  // On return nothing is told any more, but by the caller itself where it is the teller's own thread: a callback may
+  // end the last lease, and with it the space. In a forked child, where there is no such thread, it is left alone.
   void stop() {
     if (!thread_.joinable()) return;
     if (!mark_.same()) {
@@ -38,32 +41,40 @@ class Teller {
       return;
     }
     {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-      bell_.notify_one();
+      const std::lock_guard lock(shared_->mutex);
+      shared_->stopping = true;
+      shared_->bell.notify_one();
     }
-    thread_.join();
+    if (thread_.get_id() == std::this_thread::get_id()) {
+      thread_.detach();
+    } else {
+      thread_.join();
+    }
   }
 
  private:
-  void run() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      bell_.wait(lock, [this] { return rung_ || stopping_; });
-      if (stopping_) return;
-      rung_ = false;
-      lock.unlock();
-      tell_();
-      lock.lock();
+  // Owned by the thread too, so that either may go first.
+  struct Shared {
+    void run() {
+      std::unique_lock lock(mutex);
+      for (;;) {
+        bell.wait(lock, [this] { return rung || stopping; });
+        if (stopping) return;
+        rung = false;
+        lock.unlock();
+        tell();
+        lock.lock();
+      }
     }
-  }
+    std::function<void()> tell;
+    std::mutex mutex;  // of what follows
+    std::condition_variable bell;
+    bool rung = false;
+    bool stopping = false;
+  };
 
   const base::ProcessMark mark_;
-  const std::function<void()> tell_;
-  std::mutex mutex_;  // of what follows
-  std::condition_variable bell_;
-  bool rung_ = false;
-  bool stopping_ = false;
+  const std::shared_ptr<Shared> shared_;
   std::thread thread_;
 };
 
