@@ -10,6 +10,7 @@ namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(2);  // of calls that do not wait for a key
 constexpr Duration kLook = std::chrono::milliseconds(5);
+constexpr int kLooks = 4'000;  // in that time, with wakes of others
 constexpr int kSpins = 200;
 
 MemberId owner_of(const Core& core, std::uint32_t word) {
@@ -57,7 +58,7 @@ bool owner_is_dead(Core& core, std::uint32_t word) {
 }
 
 Bound section_bound(const Core& core) {
-  return {core.environment.clock->monotonic() + kPatience, nullptr};
+  return {core.environment.clock->monotonic() + kPatience, nullptr, kLooks};
 }
 
 std::optional<Section> Section::take_over(Core& core, std::uint32_t bucket, std::uint32_t dead_word) {
@@ -81,8 +82,8 @@ Result<Section> Section::enter(Core& core, std::uint32_t bucket, const Bound& bo
   }
   Word32& lock = core.table.bucket(bucket).lock;
   std::uint32_t sleepers = 0;
-  for (bool first = true;; first = false) {
-    if (first) spin(core, bucket);
+  for (int look = 0;; ++look) {
+    if (look == 0) spin(core, bucket);
     std::uint32_t seen = lock.load(std::memory_order_relaxed);
     if (seen == 0) {
       inside_section = true;
@@ -100,7 +101,8 @@ Result<Section> Section::enter(Core& core, std::uint32_t bucket, const Bound& bo
     }
     if (bound.stop != nullptr && bound.stop->requested()) return fail(Code::cancelled, "the wait was given up");
     const MonotonicTime now = core.environment.clock->monotonic();
-    if (bound.until && now >= *bound.until) return fail(busy(core, seen));
+    const bool looked_enough = bound.looks != 0 && look >= bound.looks;
+    if (looked_enough || (bound.until && now >= *bound.until)) return fail(busy(core, seen));
     if ((seen & kSleepers) == 0 && !lock.compare_exchange_strong(seen, seen | kSleepers, std::memory_order_relaxed)) {
       continue;
     }

@@ -23,6 +23,7 @@ bool owner_is_dead(Core& core, std::uint32_t word);
 struct Bound {
   std::optional<MonotonicTime> until;  // nullopt: without bound
   const Stop* stop = nullptr;
+  int looks = 0;  // 0: any number; else at most so many, should the clock stand still
 };
 // For calls that do not wait for a key.
 Bound section_bound(const Core& core);
