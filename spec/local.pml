@@ -589,7 +589,12 @@ inline take_what_is_ours() {
 inline after_the_grant() {
   if
   :: op == look && mine == 0 && !no_epoch ->
+#ifdef MISTAKE_WATCH_NOBODY
     predecessor = (slot_word[s] == held -> slot_member[s] : 0);
+#else
+    // One that was passed over and stirs again is before the grantee in line: it watches the grantee.
+    predecessor = (slot_word[s] == held -> slot_member[s] : grantee[s]);
+#endif
     if
     :: node_word[me] != 0 ->
       value = futex[me];
@@ -675,11 +680,13 @@ proctype Member(byte me) {
   skip;
 #endif
 again:
+  skip;  // a jump out of a step into a step would be one step
   enter_and_work();
   leave_section();
   atomic { send_wakes() };
 
 outside:
+  skip;
   if
   :: atomic { op == release -> claims--; op = look; if :: claims == 0 -> goto over :: else -> goto again fi }
   :: atomic { op != release && mine != 0 ->
@@ -698,6 +705,7 @@ outside:
   fi;
 
 stays:
+  skip;
   atomic {
     if
     :: node_word[me] == 0 ->
