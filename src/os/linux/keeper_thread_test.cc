@@ -264,8 +264,9 @@ TEST_F(Keeper, ItsRoundMayUseTheFolder) {
     done.store(good ? 1 : 2);
   });
   folder = member.folder.get();
-  word_of(*table_, kInbox).fetch_add(1);
-  RealWords().wake(word_of(*table_, kInbox), 1);
+  // Through the member's own mapping: the thread sanitizer does not know two addresses for one word.
+  word_of(*member.table, kInbox).fetch_add(1);
+  RealWords().wake(word_of(*member.table, kInbox), 1);
   EXPECT_TRUE(eventually([&] { return done.load() != 0; }));
   EXPECT_EQ(done.load(), 1);
   EXPECT_EQ(scratch_.get("small"), "text");
