@@ -1,6 +1,6 @@
 // Space: a named set of keys with one engine behind it; and Lease: one holder's ownership of one key.
 //
-//   auto space = tenure::Space::open("files:/srv/leases");
+//   auto space = tenure::Space::open("local:");
 //   auto lease = space->claim(*tenure::Key::parse("deploy"), {.wait = std::chrono::minutes(5)});
 //   if (!lease) { … lease.error().message … }
 //   use(lease->epoch());          // the fencing token
