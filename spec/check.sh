@@ -33,7 +33,7 @@ run() {
   shift 3
   mkdir -p "$scratch/$name"
   (cd "$scratch/$name" && spin -a "$@" "$model" && cc -O1 -w -DSAFETY -DCOLLAPSE -DMEMLIM="$megabytes" -o pan pan.c &&
-    nice -n 10 ./pan -m1000000 -w22) >"$scratch/$name/out" 2>&1
+    ./pan -m1000000 -w22) >"$scratch/$name/out" 2>&1
   seen=$(sed -n 's/^pan:[0-9]*: \(.*\) (at depth.*/\1/p' "$scratch/$name/out" | head -n 1)
   states=$(sed -n 's/^ *\([0-9]*\) states, stored.*/\1/p' "$scratch/$name/out")
   if grep -qE 'max search depth too small|MEMLIM|out of memory|Search not completed' "$scratch/$name/out" &&

@@ -9,7 +9,7 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build ccache libboost1.81-dev libcli11-dev libfmt-dev libxxhash-dev)
 check=("${build[@]}" libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev clang-19 clang-tidy-19 clang-format-19
-  libclang-rt-19-dev python3 strace tmux pkg-config util-linux procps)
+  libclang-rt-19-dev python3 strace tmux pkg-config util-linux procps spin)
 
 case ${1:-} in
   --build) wanted=("${build[@]}") ;;
