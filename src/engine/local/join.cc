@@ -243,6 +243,7 @@ Result<bool> take_number(Core& core, std::uint16_t number) {
   core.me = {number, former.generation + 1};
   core.lock_as = lock_word(core.me);
   if (phase_of(before) != Phase::free) {
+    free_sections(core, core.me);
     auto cleared = clear_member(core, former);
     if (!cleared) return cleared;
     if (!*cleared) return false;

@@ -174,8 +174,9 @@ Facts judge(Core& core, const SlotView& slot, Care care, Duration patience) {
       facts.over = {slot.index, slot.word.packed(), slot.epoch.value(), EventKind::taken_over, verdict.why};
     }
   }
-  for (std::size_t i = 0; i < slot.line.size() && i < kJudgedNodes; ++i) {
+  for (std::size_t i = 0; i < slot.line.size(); ++i) {
     const NodeView& node = slot.line[i];
+    if (i >= kJudgedNodes && node.index != slot.grantee) continue;
     Facts::Node fact{node.index, node.word.packed(), node.arrival, false};
     if ((node.flags & (kAbsent | kAbandoned)) != 0) {
       fact.dead = true;  // whether a ticket still has its grace is looked at in the section

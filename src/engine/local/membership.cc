@@ -32,15 +32,6 @@ std::string boot_id_of(const Header& header) {
   return {text, strnlen(text, header.boot_id.size())};
 }
 
-// Sections that it died in.
-void free_sections(Core& core, MemberId member) {
-  const std::uint32_t word = lock_word(member);
-  for (std::uint32_t index = 0; index < core.table.limits().buckets; ++index) {
-    const std::uint32_t seen = core.table.bucket(index).lock.load(std::memory_order_acquire);
-    if ((seen & ~kSleepers) == word) (void)Section::take_over(core, index, seen);
-  }
-}
-
 // True: nothing of it is left under this slot.
 Result<bool> clear_slot(Core& core, MemberId member, CellIndex index) {
   Cell& slot = core.table.cell(index);
@@ -178,6 +169,14 @@ Verdict prove(Core& core, MemberId member, Care care) {
     return {Liveness::live, "pid " + std::to_string(seen.identity.pid) + " is alive: its lock is held"};
   }
   return rules::judge_member(seen.identity, evidence, core.environment.processes->self());
+}
+
+void free_sections(Core& core, MemberId member) {
+  const std::uint32_t word = lock_word(member);
+  for (std::uint32_t index = 0; index < core.table.limits().buckets; ++index) {
+    const std::uint32_t seen = core.table.bucket(index).lock.load(std::memory_order_acquire);
+    if ((seen & ~kSleepers) == word) (void)Section::take_over(core, index, seen);
+  }
 }
 
 Result<bool> clear_member(Core& core, MemberId member) {

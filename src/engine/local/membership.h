@@ -39,7 +39,9 @@ Verdict prove(Core& core, MemberId member, Care care);
 // Everything that a dead member left: sections, places in line, keys (those apart that other proofs keep alive), cells.
 // Only by who has its byte. False: something is kept alive by a proof of its own, and the number stays taken.
 Result<bool> clear_member(Core& core, MemberId member);
-// The same for all that can be proven dead, to make room.
+// The sections alone: also those that somebody died in who was taking over the number that we are taking over.
+void free_sections(Core& core, MemberId member);
+// All of it, of everybody who can be proven dead, to make room.
 void clear_dead_members(Core& core);
 
 }  // namespace tenure::local

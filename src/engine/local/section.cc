@@ -52,8 +52,13 @@ bool spin(const Core& core, std::uint32_t bucket) {
 
 bool owner_is_dead(Core& core, std::uint32_t word) {
   const MemberId owner = owner_of(core, word);
-  if (owner == core.me) return false;
-  if (owner.none()) return true;
+  if (!owner.none() && owner == core.me) return false;
+  if (owner.none()) {
+    // Who takes over the number of a dead member clears up after it under the next generation, before it is a member.
+    const std::uint16_t number = number_in_lock(word);
+    if (number >= core.table.limits().members || (number == core.me.number && !core.me.none())) return true;
+    return core.folder->probe_byte(number) == env::LocalFolder::ByteSight::free;
+  }
   return prove(core, owner, suspicious(core, owner) ? Care::usual : Care::quick).liveness == Liveness::dead;
 }
 
