@@ -57,6 +57,7 @@ struct Grant {
   // engine's: valid until release or loss.
   int life_descriptor = -1;
   std::vector<std::string> notes;  // for people: "the epoch counter was damaged and went on from 17"
+  std::uint64_t place = 0;         // for the engine's short way, where it has one
 };
 
 // The current claim on a key, as a handle names it.

@@ -9,11 +9,13 @@ namespace tenure::detail {
 void LeaseState::begin(std::shared_ptr<SpaceState> space, Grant grant, std::optional<Stop> lost_signal) {
   std::lock_guard lock(mutex_);
   mark_ = base::ProcessMark{};
+  if (short_way_ != nullptr) short_way_->give_back_place(short_grant_);
   space_ = std::move(space);
+  short_way_ = space_->short_way();
+  short_grant_ = {grant.claim, grant.epoch, grant.place};
   grant_ = std::move(grant);
   valid_until_ = grant_.valid_until;
   lost_signal_ = std::move(lost_signal);
-  short_way_ = nullptr;
   plain_ = false;
   phase_.store(Phase::held, std::memory_order_release);
 }
@@ -33,6 +35,7 @@ bool LeaseState::begin_short(SpaceState& space, ShortWay& short_way, const Key& 
 void LeaseState::end() {
   // The phase was left by an atomic exchange, or never entered; an onlooker counts itself before it reads the phase.
   while (onlookers_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+  if (phase_.load(std::memory_order_relaxed) == Phase::lost) short_grant_.place = 0;
   phase_.store(Phase::idle, std::memory_order_release);
   if (!plain_) {
     std::lock_guard lock(mutex_);
@@ -121,7 +124,7 @@ void LeaseState::mark_lost(const Error& error) {
 
 Result<void> LeaseState::verify() {
   const bool ours = mark_.same() && phase_.load(std::memory_order_acquire) == Phase::held;
-  if (ours && short_way_ != nullptr && short_way_->current(short_grant_)) return {};
+  if (ours && short_way_ != nullptr && short_grant_.place != 0 && short_way_->current(short_grant_)) return {};
   if (auto error = barred()) return fail(*error);
   auto standing = space_->engine().verify(ref());
   note_loss(standing);
@@ -146,7 +149,8 @@ Result<bool> LeaseState::release() {
   if (!mark_.same() || !phase_.compare_exchange_strong(held, Phase::released, std::memory_order_acq_rel)) {
     return fail(barred().value_or(Error{Code::lost, "this handle was released by another thread", "", nullptr}));
   }
-  if (short_way_ != nullptr && short_way_->release(short_grant_)) return true;
+  if (short_way_ != nullptr && short_grant_.place != 0 && short_way_->release(short_grant_)) return true;
+  short_grant_.place = 0;  // whatever becomes of it, it is not ours to use again
   space_->keeper().remove(this);
   auto released = space_->engine().release(ref());
   if (!released) return fail(released.error());

@@ -48,6 +48,10 @@ class LeaseState {
   // Called by an engine that hears of losses itself, on a thread of its own: looks whether this one was lost.
   void look(Engine& engine);
 
+  // By the short way alone; false says nothing.
+  bool is_current() const {
+    return short_way_ != nullptr && short_grant_.place != 0 && short_way_->current(short_grant_);
+  }
   bool held() const { return phase_.load(std::memory_order_acquire) == Phase::held; }
   bool lost() const { return phase_.load(std::memory_order_acquire) == Phase::lost; }
   std::optional<Loss> loss() const;

@@ -131,7 +131,7 @@ Result<Lease> Space::claim(const Key& key, const ClaimOptions& options) const {
   Lease lease(state);
   if (traits.pushes_loss) {
     // What happened between the grant and this line was told to nobody.
-    state->look(state_->engine());
+    if (!state->is_current()) state->look(state_->engine());
     return lease;
   }
   if (auto kept = state_->keeper().add(state); !kept) return fail(kept.error());

@@ -28,7 +28,7 @@ Folder::~Folder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::shared_ptr<Engine> join(const std::string& path) {
+std::shared_ptr<Engine> join(const std::string& path, std::uint32_t members) {
   auto folder = os::RealLocalFolder::open(path, true, {});
   if (!folder) {
     std::fprintf(stderr, "cannot open %s: %s\n", path.c_str(), folder.error().message.c_str());
@@ -37,7 +37,7 @@ std::shared_ptr<Engine> join(const std::string& path) {
   env::Environment environment{std::make_shared<const os::RealClock>(), std::make_shared<os::RealRandom>(),
                                std::make_shared<const os::RealProcesses>()};
   LocalOptions options;
-  options.limits = {.members = 256, .buckets = 256, .cells = 8'192, .first_cells = 256, .events = 1'024};
+  options.limits = {.members = members, .buckets = 256, .cells = 8'192, .first_cells = 256, .events = 1'024};
   auto engine = open_local(std::move(*folder), std::make_shared<os::RealWords>(), std::move(environment), options);
   if (!engine) {
     std::fprintf(stderr, "cannot join %s: %s\n", path.c_str(), engine.error().message.c_str());

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,7 +24,7 @@ class Folder {
 };
 
 // Joins with the real ports. Fails the test, and ends a forked child, where that does not work.
-std::shared_ptr<Engine> join(const std::string& path);
+std::shared_ptr<Engine> join(const std::string& path, std::uint32_t members = 256);
 
 ClaimRequest request(const std::string& key, const std::string& owner = "", const std::string& part = "");
 
@@ -36,6 +37,8 @@ class Actor {
     Line(int in, int out) : in_(in), out_(out) {}
     void say(char word) const;
     char hear() const;  // 0: the other is gone
+    int in() const { return in_; }
+    int out() const { return out_; }
 
    private:
     int in_, out_;

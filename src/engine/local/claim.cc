@@ -450,6 +450,7 @@ Result<void> Claiming::sleep() {
 
 Grant Claiming::grant() {
   Grant grant{.key = request_.key, .claim = claim_id(core_.nonce, claim_.counter), .epoch = epoch_};
+  grant.place = slot_;
   grant.reclaimed = reclaimed_;
   grant.displaced = std::move(displaced_);
   if (claim_.ttl != 0) grant.valid_until = BootTime{Duration{now_.boot}} + *request_.terms.ttl;

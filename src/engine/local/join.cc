@@ -294,9 +294,14 @@ Result<void> join(Core& core, LocalEngine& engine) {
   if (auto number = take_any_number(core); !number) return number;
   MemberRow& row = core.table.row(core.me.number);
   write_row(core, row);
-  auto kept = core.folder->start_keeper({&row.life, &row.inbox, [&engine] { engine.round(); }, kRound});
-  // Without a robust list its byte alone proves its death.
-  if (!kept && kept.error().code != Code::unsupported) return kept;
+  env::KeeperJob job{&row.life, &row.inbox, [&engine] { engine.round(); }, kRound};
+  auto kept = core.folder->start_keeper(job);
+  if (!kept && kept.error().code == Code::unsupported) {
+    // Without a robust list its byte alone proves its death.
+    job.life = nullptr;
+    kept = core.folder->start_keeper(job);
+  }
+  if (!kept) return kept;
   core.table.state(core.me.number).store(state_word(core.me.generation, Phase::live), std::memory_order_release);
   return {};
 }

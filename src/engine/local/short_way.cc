@@ -6,6 +6,17 @@
 #include "engine/local/slots.h"
 
 namespace tenure::local {
+namespace {
+
+std::optional<Section> enter(Core& core, std::uint32_t bucket) {
+  if (auto section = Section::try_enter(core, bucket)) return section;
+  auto waited = Section::enter(core, bucket, section_bound(core));
+  if (!waited) return std::nullopt;
+  return std::move(*waited);
+}
+
+}  // namespace
+
 bool LocalEngine::claim(const Key& key, ShortGrant& grant) noexcept {
   Core& core = *core_;
   if (!core.mark.same() || core.over.load(std::memory_order_relaxed)) return false;
@@ -51,7 +62,7 @@ bool LocalEngine::release(ShortGrant& grant) noexcept {
   Wakes wakes(core);
   bool ended = false;
   {
-    auto section = Section::try_enter(core, slot.home.load(std::memory_order_relaxed));
+    auto section = enter(core, slot.home.load(std::memory_order_relaxed));
     if (!section || !ours()) return false;
     const std::uint64_t text = slot.body[slot_field::kText].load(std::memory_order_relaxed);
     if (low(text) != 0 || (text >> 48) > kInlineKey ||
@@ -97,10 +108,15 @@ bool LocalEngine::current(const ShortGrant& grant) const noexcept {
   const std::uint32_t life = core.table.row(core.me.number).life.load(std::memory_order_relaxed);
   if ((life & env::kFlaggedBit) != 0) return false;
   const Cell& slot = core.table.cell(static_cast<CellIndex>(grant.place));
-  return slot.word.load(std::memory_order_acquire) == held_word(core) &&
-         slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) == grant.epoch.value() &&
-         slot.body[slot_field::kTtl].load(std::memory_order_relaxed) == 0 &&
-         slot.body[slot_field::kGuard].load(std::memory_order_relaxed) == 0;
+  const bool ours = slot.word.load(std::memory_order_acquire) == held_word(core) &&
+                    slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) == grant.epoch.value() &&
+                    slot.body[slot_field::kGuard].load(std::memory_order_relaxed) == 0;
+  if (!ours) return false;
+  const std::uint64_t ttl = slot.body[slot_field::kTtl].load(std::memory_order_relaxed);
+  if (ttl == 0) return true;
+  // Both stamps are of one extension: a renewal in between only makes it last longer.
+  const auto extended = static_cast<std::int64_t>(slot.body[slot_field::kBoot].load(std::memory_order_relaxed));
+  return core.boot_ns() - extended <= static_cast<std::int64_t>(ttl);
 }
 
 }  // namespace tenure::local
