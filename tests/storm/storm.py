@@ -33,10 +33,13 @@ def now():
 
 
 class Director:
-    def __init__(self, program, folder, seed):
+    crowd = WORKERS
+    keys = KEYS
+    pace = (0.005, 0.06)  # of what is done to them, in seconds
+
+    def __init__(self, program, folder, seed, url):
         self.program = program
-        self.url = "files:" + os.path.join(folder, "space")
-        self.leases = os.path.join(folder, "space", "leases")
+        self.url = url
         self.history = os.path.join(folder, "history")
         self.errors = open(os.path.join(folder, "errors"), "w+b")
         self.random = random.Random(seed)
@@ -51,10 +54,14 @@ class Director:
 
     def start(self):
         self.serial += 1
-        words = [self.program, self.url, self.history, str(self.serial), str(self.random.getrandbits(62)), *KEYS]
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors)
-        self.workers[self.serial] = process
+        self.workers[self.serial] = self.launch([self.program, *self.words()])
         self.counts["started"] += 1
+
+    def words(self):
+        return [self.url, self.history, str(self.serial), str(self.random.getrandbits(62)), *self.keys]
+
+    def launch(self, words):
+        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors)
 
     def reap(self):
         """Buries the dead. Who left by itself left with 0, who was killed died of that; all else is a fault."""
@@ -100,11 +107,11 @@ class Director:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.reap()
-            while len(self.workers) < WORKERS:
+            while len(self.workers) < self.crowd:
                 self.start()
             self.go_on(time.monotonic())
             # The pace of the storm; nothing is waited for.
-            select.select([], [], [], self.random.uniform(0.005, 0.06))
+            select.select([], [], [], self.random.uniform(*self.pace))
             serial = self.random.choice(sorted(self.workers))
             if self.workers[serial].poll() is not None:
                 continue
@@ -131,7 +138,7 @@ class Director:
 
     def sweep(self):
         """The last claim and release of each key, by somebody who never saw the storm."""
-        done = subprocess.run([self.program, "--sweep", self.url, *KEYS], capture_output=True, text=True, timeout=FAREWELL)
+        done = subprocess.run([self.program, "--sweep", self.url, *self.keys], capture_output=True, text=True, timeout=FAREWELL)
         if done.returncode != 0:
             self.faults.append(f"the last claims failed: {done.stderr.strip()}")
         return {line.split()[0]: int(line.split()[1]) for line in done.stdout.splitlines()}
@@ -152,7 +159,8 @@ def main():
     options = parser.parse_args()
     print(f"storm of {options.seconds:g} s, seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="tenure-storm-") as folder:
-        director = Director(os.path.realpath(options.worker), folder, options.seed)
+        space = os.path.join(folder, "space")
+        director = Director(os.path.realpath(options.worker), folder, options.seed, "files:" + space)
         try:
             director.rage(options.seconds)
         finally:
@@ -164,7 +172,7 @@ def main():
         show(director, events)
         floor = int(options.seconds)
         faults = director.faults + checker.violations(
-            events, director.account, KEYS, floor, os.listdir(director.leases), finish)
+            events, director.account, KEYS, floor, os.listdir(os.path.join(space, "leases")), finish)
         for key in KEYS:
             highest = max((int(each.detail) for each in events if each.event == "granted" and each.key == key), default=0)
             if last.get(key, 0) <= highest:

@@ -4,21 +4,15 @@
 //   storm_worker URL HISTORY SERIAL SEED KEY…     until SIGTERM; sometimes it leaves, or becomes a new program, unasked
 //   storm_worker --sweep URL KEY…                 claims and releases each key once
 //
-// HISTORY gets one line an event, each written whole by one write(2) with O_APPEND:
-//
-//   BEFORE AFTER PID.SERIAL KEY EVENT DETAIL
-//
-// BEFORE and AFTER are CLOCK_MONOTONIC in nanoseconds, before and after the call that the event tells of. Events:
+// HISTORY gets one line an event, as history.h says. Events:
 //   granted EPOCH     after the claim returned           inside EPOCH     a verification passed
 //   releasing EPOCH   before the release                 released EPOCH   after it
 //   leaving EPOCH     before an end or an exec that gives nothing back
 //   lost EPOCH        the handle says so                 refused CODE     a claim, and why
 //   failed CODE       a verification or a release that ended otherwise
 // A claim's line carries the wait that was asked for, in milliseconds, as a further word.
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -31,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "storm/history.h"
 #include "tenure/space.h"
 
 namespace {
@@ -39,6 +34,9 @@ using tenure::Code;
 using tenure::Key;
 using tenure::Lease;
 using tenure::Space;
+using tenure::storm::History;
+using tenure::storm::name_of;
+using tenure::storm::now;
 
 constexpr int kMostWaitMs = 1500;
 constexpr int kMostHoldMs = 12;
@@ -49,37 +47,6 @@ const tenure::Stop* stop_on_term = nullptr;
 void on_term(int /*signal*/) {
   stop_on_term->request();
 }
-
-std::int64_t now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-std::string name_of(Code code) {
-  return std::string(tenure::facts(code).name);
-}
-
-class History {
- public:
-  History(const std::string& path, std::string serial)
-      : descriptor_(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600)),
-        who_(std::to_string(getpid()) + "." + std::move(serial)) {}
-
-  bool good() const { return descriptor_ >= 0; }
-
-  void tell(std::int64_t before, std::int64_t after, const Key& key, const char* event, const std::string& detail) {
-    const std::string line = std::to_string(before) + " " + std::to_string(after) + " " + who_ + " " + key.text() +
-                             " " + event + " " + detail + "\n";
-    if (write(descriptor_, line.data(), line.size()) == static_cast<ssize_t>(line.size())) return;
-    std::perror("history");
-    _exit(4);  // without a history there is nothing to prove
-  }
-
- private:
-  int descriptor_;
-  std::string who_;
-};
 
 class Worker {
  public:
@@ -124,10 +91,10 @@ std::optional<Lease> Worker::claim(const Key& key) {
   const std::int64_t after = now();
   const std::string asked = " " + std::to_string(wait_ms);
   if (!lease) {
-    history_.tell(before, after, key, "refused", name_of(lease.error().code) + asked);
+    history_.tell(before, after, key.text(), "refused", name_of(lease.error().code) + asked);
     return std::nullopt;
   }
-  history_.tell(before, after, key, "granted", lease->epoch().text() + asked);
+  history_.tell(before, after, key.text(), "granted", lease->epoch().text() + asked);
   return std::move(*lease);
 }
 
@@ -138,9 +105,9 @@ void Worker::work(Lease& lease) {
     auto mine = lease.verify();
     const std::int64_t after = now();
     if (mine) {
-      history_.tell(before, after, lease.key(), "inside", lease.epoch().text());
+      history_.tell(before, after, lease.key().text(), "inside", lease.epoch().text());
     } else {
-      history_.tell(before, after, lease.key(), "failed", name_of(mine.error().code));
+      history_.tell(before, after, lease.key().text(), "failed", name_of(mine.error().code));
     }
     pollfd loss{lease.lost_fd(), POLLIN, 0};
     poll(&loss, 1, below(kMostHoldMs));
@@ -149,20 +116,20 @@ void Worker::work(Lease& lease) {
 
 void Worker::give_back(Lease& lease) {
   const std::int64_t before = now();
-  history_.tell(before, before, lease.key(), "releasing", lease.epoch().text());
+  history_.tell(before, before, lease.key().text(), "releasing", lease.epoch().text());
   auto released = lease.release();
   const std::int64_t after = now();
   if (released && *released) {
-    history_.tell(before, after, lease.key(), "released", lease.epoch().text());
+    history_.tell(before, after, lease.key().text(), "released", lease.epoch().text());
   } else {
-    history_.tell(before, after, lease.key(), "failed", released ? "not_held" : name_of(released.error().code));
+    history_.tell(before, after, lease.key().text(), "failed", released ? "not_held" : name_of(released.error().code));
   }
 }
 
 // Ends, or becomes a new program, with the lease in hand: the kernel is to let go of it.
 void Worker::leave(const Lease& lease, bool exec) {
   const std::int64_t before = now();
-  history_.tell(before, before, lease.key(), "leaving", lease.epoch().text());
+  history_.tell(before, before, lease.key().text(), "leaving", lease.epoch().text());
   if (exec) {
     execv("/proc/self/exe", words_);
     std::perror("exec");
@@ -178,7 +145,7 @@ void Worker::turn() {
   work(*lease);
   if (lease->lost()) {
     const std::int64_t seen = now();
-    history_.tell(seen, seen, key, "lost", lease->epoch().text());
+    history_.tell(seen, seen, key.text(), "lost", lease->epoch().text());
     return;
   }
   const int chance = below(40);
