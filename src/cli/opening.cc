@@ -8,9 +8,9 @@
 namespace tenure::cli {
 namespace {
 
-bool chosen_by_user(const Arguments& arguments) {
-  const char* variable = std::getenv("TENURE_SPACE");
-  return arguments.space || (variable != nullptr && *variable != '\0');
+bool is_own_default(const std::string& text) {
+  const auto url = compose::parse_space_url(text);
+  return url && compose::text_of(compose::settled(*url)) == compose::default_space();
 }
 
 }  // namespace
@@ -31,7 +31,8 @@ Result<Space> open_chosen(const Arguments& arguments) {
 
 Result<Space> open_to_look(const Arguments& arguments) {
   // A folder that somebody named and that is not there is a mistake; one's own is made at the first look.
-  return Space::open(chosen_url(arguments), {.create = !chosen_by_user(arguments), .observe_only = true});
+  const std::string url = chosen_url(arguments);
+  return Space::open(url, {.create = is_own_default(url), .observe_only = true});
 }
 
 Result<Key> key_of(const Arguments& arguments) {

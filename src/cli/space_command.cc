@@ -9,7 +9,6 @@
 #include "cli/opening.h"
 #include "cli/output.h"
 #include "compose/spaces.h"
-#include "engine/local/wanted_limits.h"
 
 namespace tenure::cli {
 namespace {
@@ -143,9 +142,9 @@ Result<std::optional<std::uint32_t>> room(const std::optional<std::string>& text
 }
 
 Result<int> init(const Arguments& arguments) {
-  auto keys = room(arguments.keys, local::kMostKeys, "--keys");
+  auto keys = room(arguments.keys, compose::kMostKeys, "--keys");
   if (!keys) return fail(keys.error());
-  auto members = room(arguments.members, local::kMaxMembers, "--members");
+  auto members = room(arguments.members, compose::kMostMembers, "--members");
   if (!members) return fail(members.error());
   auto made = compose::init_space(chosen_url(arguments), {*keys, *members});
   if (!made) return fail(made.error());

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "compose/default_space.h"
+#include "compose/probes_local.h"
 #include "compose/space_url.h"
 #include "model/file_names.h"
 #include "model/lease_record.h"
@@ -12,6 +13,7 @@
 #include "os/linux/probe_files.h"
 #include "os/linux/probe_folder.h"
 #include "os/linux/probe_kernel.h"
+#include "os/linux/probe_local.h"
 #include "os/linux/probe_locks.h"
 #include "os/linux/probe_place.h"
 #include "os/linux/probe_processes.h"
@@ -63,7 +65,7 @@ struct Place {
 
 Probe probe_space(const Place& place) {
   const ProbeOf probe("space", "the space is there");
-  const std::string seen = escape_controls(text_of(place.url));
+  const std::string seen = escape_controls(spelt(settled(place.url))) + " in " + escape_controls(place.folder);
   if (place.nearest == place.folder) return probe.good(seen);
   return probe.limited(seen + " is not made yet; " + escape_controls(place.nearest) + " was tried in its place",
                        "none is needed: the first claim makes it, or tenure space init");
@@ -103,28 +105,40 @@ Probe probe_agentmux(const std::string& leases, const SpaceUrl& url) {
                        "keep keys of tenure and of AgentMux in different folders, or let all who use them be tenure");
 }
 
-std::vector<Probe> probe_files_in(const std::string& nearest) {
+// What the engine of the space does to its folder.
+std::vector<Probe> probe_engine(const os::ProbeFolder& folder, const SpaceUrl& url) {
+  if (url.kind == SpaceUrl::Kind::local) {
+    std::vector<Probe> probes = {os::probe_replace(folder), os::probe_sync(folder), os::probe_flock(folder),
+                                 os::probe_local_file_system(folder, url.volatile_ok), os::probe_member(folder)};
+    append(probes, os::probe_local_features());
+    return probes;
+  }
+  std::vector<Probe> probes = {os::probe_overwrite(folder),    os::probe_replace(folder),
+                               os::probe_rename_flags(folder), os::probe_unnamed_file(folder),
+                               os::probe_sync(folder),         os::probe_flock(folder)};
+  append(probes, os::probe_life_and_watch(folder));
+  return probes;
+}
+
+std::vector<Probe> probe_files_in(const std::string& nearest, const SpaceUrl& url) {
   auto folder = os::ProbeFolder::make(nearest);
   if (!folder) {
     return {ProbeOf("files", "files and locks can be made where the space lies")
                 .bad(folder.error().message,
                      folder.error().remedy.empty() ? "choose a folder that you may write to" : folder.error().remedy)};
   }
-  std::vector<Probe> probes = {os::probe_overwrite(*folder),    os::probe_replace(*folder),
-                               os::probe_rename_flags(*folder), os::probe_unnamed_file(*folder),
-                               os::probe_sync(*folder),         os::probe_flock(*folder)};
-  append(probes, os::probe_life_and_watch(*folder));
-  return probes;
+  return probe_engine(*folder, url);
 }
 
 std::vector<Probe> probe_place(const Place& place) {
   std::vector<Probe> probes = {probe_space(place)};
-  const os::FolderChecks checks{place.url.group_ok, place.url.any_owner, false};
+  const bool local = place.url.kind == SpaceUrl::Kind::local;
+  const os::FolderChecks checks{place.url.group_ok, place.url.any_owner || place.url.system, false};
   const std::string leases = place.folder + "/leases";
   if (place.nearest == place.folder) {
     probes.push_back(os::probe_folder_rights(place.folder, checks));
     std::error_code error;
-    if (probes.back().finding == Probe::Finding::good && fs::is_directory(leases, error)) {
+    if (!local && probes.back().finding == Probe::Finding::good && fs::is_directory(leases, error)) {
       probes.back() = os::probe_folder_rights(leases, checks);
     }
   }
@@ -132,8 +146,12 @@ std::vector<Probe> probe_place(const Place& place) {
   probes.push_back(os::probe_folder_above(place.nearest == place.folder ? place.folder : place.nearest + "/new"));
   probes.push_back(os::probe_file_system(place.nearest));
   probes.push_back(os::probe_room(place.nearest));
-  append(probes, probe_files_in(place.nearest));
-  probes.push_back(probe_agentmux(leases, place.url));
+  append(probes, probe_files_in(place.nearest, place.url));
+  if (!local) {
+    probes.push_back(probe_agentmux(leases, place.url));
+  } else if (place.nearest == place.folder) {
+    append(probes, probe_local_space(place.url));
+  }
   return probes;
 }
 
@@ -141,10 +159,10 @@ std::vector<Probe> probe_url(const std::string& text) {
   const ProbeOf probe("space", "the space is there");
   auto url = parse_space_url(text.empty() ? default_space() : text);
   if (!url) return {probe.bad(url.error().message, url.error().remedy)};
-  if (url->kind != SpaceUrl::Kind::files) {
+  if (url->kind == SpaceUrl::Kind::memory) {
     return {probe.good("memory: lies nowhere, and needs nothing of the disk")};
   }
-  Place place{*url, url->folder, {}};
+  Place place{*url, folder_of(*url), {}};
   if (place.folder.front() != '/') place.folder = os::working_directory() + "/" + place.folder;
   place.folder = fs::path(place.folder).lexically_normal().string();
   while (place.folder.size() > 1 && place.folder.back() == '/') place.folder.pop_back();

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/local/inside.h"
+#include "engine/local/wanted_limits.h"
 #include "tenure/error.h"
 #include "tenure/holder.h"
 
@@ -54,6 +55,8 @@ struct SpaceList {
 // broken space is an entry with an error. Code::bad_url, Code::unsupported for the chosen URL alone.
 Result<SpaceList> list_spaces(std::string_view chosen_url);
 
+inline constexpr std::uint32_t kMostKeys = local::kMostKeys;
+inline constexpr std::uint32_t kMostMembers = local::kMaxMembers;
 // What init_space() is to make room for; only of local: and system: spaces.
 struct SpaceLimits {
   std::optional<std::uint32_t> keys;     // held at once

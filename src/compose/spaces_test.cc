@@ -15,6 +15,7 @@
 #include "engine/files/files_engine.h"
 #include "os/linux/folder_moves.h"
 #include "os/linux/real_directory.h"
+#include "tenure/space.h"
 
 namespace tenure::compose {
 namespace {
@@ -94,6 +95,38 @@ TEST_F(Spaces, InitOfAGroupSpaceLetsTheGroupIn) {
   EXPECT_EQ(status.st_mode & 07777, 02770U);
 }
 
+TEST_F(Spaces, ALocalSpaceIsMadeFilledAndPurged) {
+  auto made = init_space("local:one", {.keys = 1000, .members = 10});
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->space.url, "local:one");
+  EXPECT_EQ(made->space.path, home_ + "/local/one");
+  ASSERT_TRUE(made->space.inside);
+  EXPECT_EQ(made->space.inside->limits.cells, 1024U);
+  EXPECT_EQ(made->space.inside->limits.members, 10U);
+  EXPECT_TRUE(made->space.inside->members.empty());
+  // What is not said stays as it was wanted.
+  ASSERT_TRUE(init_space("local:one", {.keys = 64}));
+  EXPECT_EQ(init_space("local:one")->space.inside->limits.members, 10U);
+  {
+    auto space = Space::open("local:one");
+    ASSERT_TRUE(space) << space.error().message;
+    auto lease = space->claim(*Key::parse("k"));
+    ASSERT_TRUE(lease) << lease.error().message;
+    for (const Error& error : {purge_space("local:one", true).error(), move_space("local:one", home_ + "/x").error(),
+                               init_space("local:one", {.keys = 500}).error()}) {
+      EXPECT_EQ(error.code, Code::holder_live) << error.message;
+      EXPECT_NE(error.message.find(std::to_string(getpid())), std::string::npos) << error.message;
+    }
+    EXPECT_TRUE(lease->verify());
+  }
+  auto moved = move_space("local:one", home_ + "/moved");
+  ASSERT_TRUE(moved) << moved.error().message;
+  auto purged = purge_space(moved->url, false);
+  ASSERT_TRUE(purged) << purged.error().message;
+  EXPECT_TRUE(purged->folder_removed);
+  EXPECT_EQ(purge_space(moved->url, false).error().code, Code::unreachable);
+}
+
 TEST_F(Spaces, MemoryIsRefusedByName) {
   for (const auto code : {list_spaces("memory:").error().code, init_space("memory:").error().code,
                           move_space("memory:", "/x").error().code, purge_space("memory:", false).error().code}) {
@@ -103,7 +136,7 @@ TEST_F(Spaces, MemoryIsRefusedByName) {
 
 TEST_F(Spaces, ListCountsLiveDeadAndDamagedKeys) {
   ASSERT_TRUE(init_space(url("one")));
-  ASSERT_TRUE(init_space(url("default")));
+  ASSERT_TRUE(init_space("local:"));
   auto engine = open(path("one"));
   ASSERT_TRUE(claim(*engine, "mine"));
   leave_dead_claim("one", "gone");
@@ -129,8 +162,8 @@ TEST_F(Spaces, ListCountsLiveDeadAndDamagedKeys) {
 
 TEST_F(Spaces, OneFolderIsListedOnceHoweverItIsSpelt) {
   setenv("TENURE_HOME", (home_ + "//").c_str(), 1);
-  ASSERT_TRUE(init_space(url("default")));
-  auto list = list_spaces("files:" + home_ + "/spaces/./default/");
+  ASSERT_TRUE(init_space("local:"));
+  auto list = list_spaces("local:" + home_ + "/local/./default/");
   ASSERT_TRUE(list);
   ASSERT_EQ(list->spaces.size(), 1U);
   EXPECT_TRUE(list->spaces[0].is_default);

@@ -141,7 +141,9 @@ class Log(Local):
         events = self.events("k")
         self.assertEqual([(each["event"], each["owner"]) for each in events][0], ("claimed", "alice"))
         taken = [each for each in events if each["event"] == "taken_over"]
-        self.assertEqual([(each["epoch"], each["pid"]) for each in taken], [(int(second.out), second.pid)])
+        self.assertEqual([(each["epoch"], each["pid"]) for each in taken], [(first.epoch, second.pid)])
+        self.assertIn(("bob", int(second.out)), [(each["owner"], each["epoch"]) for each in events if
+                                                 each["event"] in ("claimed", "handed_over")])
         self.assertTrue(taken[0]["why"])
         self.assertEqual(events[-1]["event"], "released")
         numbers = [each["number"] for each in events]
@@ -325,7 +327,7 @@ class Operators(Local):
         for words in (("move", self.path("new")), ("purge",), ("purge", "--force")):
             with self.subTest(words=words):
                 done = self.tenure("space", *words, check=77)
-                self.assertIn(f"pid {run.pid}", done.stderr)
+                self.assertIn(f"pid {run.pid}", " ".join(done.stderr.split()))
         run.process.stdin.close()
         run.wait()
         moved = json.loads(self.tenure("space", "move", self.path("new"), "--json", check=0).stdout)

@@ -119,7 +119,7 @@ std::vector<Probe> probe_kernel_features() {
        try_pidfd},
       {"close_range", "children get no descriptors but their own", "they are closed one by one", false,
        try_close_range},
-      {"futex_waitv", "one wait covers several words", "files: spaces do not need it", false, try_futex_waitv},
+      {"futex_waitv", "one wait covers several words", "who waits in a local: space looks every 10 ms", false, try_futex_waitv},
       {"record locks", "a lock belongs to an open file, not to a process",
        "without it no holder can be proven dead or alive by its lock", true, try_record_lock},
       {"subreaper", "what a command left behind can be found and ended",
