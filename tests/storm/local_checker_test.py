@@ -83,6 +83,14 @@ class LocalCheckerTest(Case):
         self.assertEqual(find(text, by=by), [])
         self.assert_found("two holders", find(text.replace(f" {2 * MS} ", f" {MS} "), by=by))
 
+    def test_grant_may_be_over_before_it_returns(self):
+        late = f"10 {3 * MS} 1.1 a granted 1 500 1\n30 {2 * MS} 2.2 a granted 2 5000 0\n"
+        released = f"{9 * MS} {9 * MS} 2.2 a releasing 2\n{9 * MS} {9 * MS + 1} 2.2 a released 2\n"
+        self.assertEqual(find(late + released), [])
+        sign = f"{4 * MS} {4 * MS + 1} 1.1 a inside 1\n"
+        self.assert_found("two holders", find(late + sign + released))
+        self.assert_found("two holders", find((late + released).replace(" 500 1\n", " 500 0\n")))
+
     def test_renewal_extends(self):
         text = f"10 20 1.1 a granted 1 500 1\n{MS} {MS + 9} 1.1 a renewed 1\n30 {MS + MS // 2} 2.2 a granted 2 5000 0\n"
         by = checker.Account()

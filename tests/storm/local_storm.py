@@ -30,6 +30,7 @@ import storm
 CLONE_NEWPID = 0x20000000
 KEYS = ["alpha", "beta", "gamma", "delta", "epsilon", "a/key/with/a/path", "k" * 64, "a long key " + "x" * 200]
 KEYS = [key.replace(" ", "_") for key in KEYS]
+SPARE_NUMBERS = 24  # of members: not many more than there are workers at a time, so that those of the dead are used again
 PARTS = ["first", "after a reboot", "after a lost power"]
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -219,6 +220,7 @@ def show(director, events):
 
 def run_storm(director, seconds):
     highest = 0
+    director.ask("--prepare", director.space, str(director.crowd + SPARE_NUMBERS))
     for number, name in enumerate(PARTS):
         lose(director, number)
         try:

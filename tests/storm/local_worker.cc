@@ -5,6 +5,7 @@
 //     unasked calm     claims, waits, verifications, releases and revocations alone
 //   storm_local_worker --sweep URL KEY…    claims each key once, within 10 s, and releases it
 //   storm_local_worker --check URL         says what is not whole in the table
+//   storm_local_worker --prepare FOLDER MEMBERS   makes a space with room for so many
 //   storm_local_worker --nest              the first process of a pid namespace: buries orphans
 //   storm_local_worker --idle MS           a child that was made by fork and exec
 //
@@ -35,6 +36,12 @@
 #include <vector>
 
 #include "engine/local/check.h"
+#include "engine/local/local.h"
+#include "os/linux/local_folder.h"
+#include "os/linux/real_clock.h"
+#include "os/linux/real_processes.h"
+#include "os/linux/real_random.h"
+#include "os/linux/real_words.h"
 #include "storm/history.h"
 #include "tenure/space.h"
 
@@ -282,6 +289,19 @@ int check(const char* url) {
   return 0;
 }
 
+// Room for few: so the numbers of the dead are taken over, and cleared up after, all the time.
+int prepare(const char* path, const char* members) {
+  auto folder = tenure::os::RealLocalFolder::open(path, true, {});
+  if (!folder) return fail_with(folder.error());
+  tenure::env::Environment environment{std::make_shared<const tenure::os::RealClock>(),
+                                       std::make_shared<tenure::os::RealRandom>(),
+                                       std::make_shared<const tenure::os::RealProcesses>()};
+  tenure::LocalOptions options;
+  options.remake = tenure::local::WantedLimits{.members = static_cast<std::uint32_t>(std::atoi(members))};
+  auto engine = tenure::open_local(std::move(*folder), std::make_shared<tenure::os::RealWords>(), environment, options);
+  return engine ? 0 : fail_with(engine.error());
+}
+
 // Whose only task is to be there: children that lose their parent are buried by the system, because nobody asks for
 // them.
 int nest() {
@@ -293,6 +313,7 @@ int aside(int count, char** words) {
   const std::string what = words[1];
   if (what == "--sweep" && count >= 4) return sweep(words[2], words + 3);
   if (what == "--check" && count == 3) return check(words[2]);
+  if (what == "--prepare" && count == 4) return prepare(words[2], words[3]);
   if (what == "--nest" && count == 2) return nest();
   if (what == "--idle" && count == 3) return poll(nullptr, 0, std::atoi(words[2]));
   return 2;
