@@ -22,7 +22,7 @@ class Waiting {
       : Waiting(world.client(birth), at_most) {}
   Waiting(FilesClient client, std::optional<Duration> at_most) : client_(std::move(client)) {
     result_ = std::async(std::launch::async, [this, at_most] {
-      Wait wait{at_most, &stop_, [this](const Observation& seen) {
+      Wait wait{.at_most = at_most, .stop = &stop_, .on_wait = [this](const Observation& seen) {
                   std::lock_guard lock(mutex_);
                   told_.push_back(seen);
                   changed_.notify_all();
