@@ -91,7 +91,9 @@ TEST_F(Joiner, IsNotBrokenInUponWhileItClearsUp) {
     }
     joiner.kill(SIGCONT);
     const int passed = static_cast<unsigned char>(joiner.hear());
-    if (!claimed) EXPECT_EQ(passed, points) << "others were inside with it";
+    if (!claimed) {
+      EXPECT_EQ(passed, points) << "others were inside with it";
+    }
     joiner.say('.');
     EXPECT_EQ(joiner.wait(), 0);
     expect_the_key_to_be_had();
