@@ -57,8 +57,8 @@ run() {
 }
 
 # The model holds.
-run pair holds 1500 -DMEMBERS=2 -DCLAIMS=2
-run restart holds 1500 -DMEMBERS=2 -DCLAIMS=2 -DBLOCK=1 -DRESTARTS=1 -DSTOPS=0
+run pair holds 1500 -DMEMBERS=2 -DCLAIMS=2 -DCANCELS=0
+run restart holds 1500 -DMEMBERS=2 -DCLAIMS=2 -DBLOCK=1 -DRESTARTS=1 -DSTOPS=0 -DCANCELS=0
 run death holds 1500 -DSTOPS=0
 run stop holds 1500 -DDEATHS=0
 
@@ -68,13 +68,15 @@ run break_in 'believes' 1500 "${exclusion[@]}" -DMISTAKE_BREAK_IN -DDEATHS=0 -DC
 run stale_proof 'slot_word.*slot_member' 1500 "${exclusion[@]}" -DMISTAKE_STALE_PROOF -DSTOPS=0 -DCANCELS=0
 run old_epoch 'slot_epoch.*last_epoch' 1500 "${epochs[@]}" -DMISTAKE_OLD_EPOCH -DMEMBERS=2
 run memory_first 'slot_epoch.*last_epoch' 1500 "${epochs[@]}" -DMISTAKE_MEMORY_FIRST \
-  -DMEMBERS=2 -DCLAIMS=2 -DBLOCK=1 -DRESTARTS=1 -DSTOPS=0
+  -DMEMBERS=2 -DCLAIMS=2 -DBLOCK=1 -DRESTARTS=1 -DSTOPS=0 -DCANCELS=0
 run stranded 'assertion violated' 1500 "${wakes[@]}" -DMISTAKE_STRANDED -DSTOPS=0
 run no_bit 'assertion violated' 1500 "${wakes[@]}" -DMISTAKE_NO_BIT -DSTOPS=0
-run watch_nobody 'assertion violated' 1500 "${wakes[@]}" -DMISTAKE_WATCH_NOBODY -DMEMBERS=2 -DCLAIMS=2
+run watch_nobody 'assertion violated' 1500 "${wakes[@]}" -DMISTAKE_WATCH_NOBODY \
+  -DMEMBERS=2 -DCLAIMS=2 -DCANCELS=0
 run no_take_over 'invalid end state' 1500 "${deadlock[@]}" -DMISTAKE_NO_TAKE_OVER -DSTOPS=0
 
 if $long; then
+  run pair_gives_up holds 8000 -DMEMBERS=2 -DCLAIMS=2
   run death_and_stop holds 8000 -DCANCELS=0
   run two_deaths holds 8000 -DDEATHS=2 -DSTOPS=0
   run two_stops holds 8000 -DDEATHS=0 -DSTOPS=2 -DCANCELS=0
