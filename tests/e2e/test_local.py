@@ -423,7 +423,7 @@ other {program} run k -- {program} who k --quiet && echo seen
             self.assertEqual(self.tenure("run", "k", "--wait", "60s", "--", "true").returncode, 0)
 
     def test_without_proc_of_others(self):
-        if not permitted("unshare", "-m", "mount", "-t", "proc", "-o", "hidepid=2", "proc", "/proc"):
+        if not permitted("unshare", "-m", "sh", "-c", "mount -t proc -o hidepid=2 proc /proc"):
             self.skipTest("hidepid cannot be mounted here")
         run = self.holder("k")
         hidden = (f"mount -t proc -o hidepid=2 proc /proc && exec setpriv --reuid={OTHER_USER} --regid={OTHER_GROUP} "
