@@ -76,10 +76,13 @@ void wait_until_asleep(pid_t child) {
   stop_here("a waiter never came to rest");
 }
 
-void* shared_memory(std::size_t bytes) {
+void* share_memory(std::size_t bytes) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) stop_here("mmap");
   return memory;
+}
+void unshare_memory(void* memory, std::size_t bytes) {
+  ::munmap(memory, bytes);
 }
 
 }  // namespace tenure::bench

@@ -3,7 +3,9 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <functional>
+#include <new>
 
 #include "base/descriptor.h"
 
@@ -28,11 +30,21 @@ void reap(pid_t child);
 // Until the main thread of the process sleeps, and goes on sleeping for some milliseconds.
 void wait_until_asleep(pid_t child);
 
-// Zeroed memory that parent and children share; it lasts as long as the process.
-void* shared_memory(std::size_t bytes);
+// Memory that parent and children share.
+void* share_memory(std::size_t bytes);
+void unshare_memory(void* memory, std::size_t bytes);
 template <class Value>
-Value& shared() {
-  return *new (shared_memory(sizeof(Value))) Value{};
-}
+class SharedValue {
+ public:
+  SharedValue() : value_(new(share_memory(sizeof(Value))) Value{}) {}
+  ~SharedValue() { unshare_memory(value_, sizeof(Value)); }
+  SharedValue(const SharedValue&) = delete;
+  SharedValue& operator=(const SharedValue&) = delete;
+  Value& operator*() const { return *value_; }
+  Value* operator->() const { return value_; }
+
+ private:
+  Value* value_;
+};
 
 }  // namespace tenure::bench

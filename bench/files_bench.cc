@@ -39,7 +39,7 @@ void while_held(State& state, Way& way, Operation operation) {
 
 void add_verify(const std::string& folder) {
   benchmark::RegisterBenchmark("verify/tenure", [=](State& state) {
-    Ours ours(folder);
+    Ours ours(Ours::files(folder));
     while_held(state, ours, [&] { must(ours.lease().verify(), "verify"); });
   });
   benchmark::RegisterBenchmark("verify/agentmux", [=](State& state) {
@@ -54,7 +54,7 @@ void add_verify(const std::string& folder) {
 
 void add_renew(const std::string& folder) {
   benchmark::RegisterBenchmark("renew/tenure", [=](State& state) {
-    Ours ours(folder);
+    Ours ours(Ours::files(folder));
     while_held(state, ours, [&] { must(ours.lease().renew(), "renew"); });
   });
   benchmark::RegisterBenchmark("renew/agentmux", [=](State& state) {
@@ -69,7 +69,8 @@ void add_renew(const std::string& folder) {
 
 void handoff(State& state, const std::string& name, const Settings& settings, int processes) {
   for (auto _ : state) {
-    const Handoff result = measure_handoff(name, settings.folder, processes, settings.handoff_seconds);
+    const Handoff result =
+        measure_handoff(name, settings.folder, {.processes = processes, .seconds = settings.handoff_seconds});
     state.SetIterationTime(result.seconds);
     state.counters["grants_per_second"] = static_cast<double>(result.grants) / result.seconds;
     state.counters["handoffs_per_second"] = static_cast<double>(result.handoffs) / result.seconds;
@@ -118,7 +119,7 @@ void add_takeover(const Settings& settings) {
 void add_whole_process(const Settings& settings) {
   const std::string& folder = settings.folder;
   const std::vector<std::pair<std::string, std::vector<std::string>>> programs = {
-      {"tenure", {settings.program, "run", "k", "--space", "files:" + folder + "/space", "--wait", "0", "--", "true"}},
+      {"tenure", {settings.program, "run", "k", "--space", Ours::files(folder), "--wait", "0", "--", "true"}},
       {"flock", {"flock", "--nonblock", folder + "/program.lock", "true"}},
       {"true", {"true"}}};
   for (const auto& [name, words] : programs) {

@@ -40,7 +40,7 @@ void claims_and_releases(const std::string& name, Way& way) {
 }
 
 void ours(const std::string& folder) {
-  Ours way(folder);
+  Ours way(Ours::files(folder));
   claims_and_releases("tenure", way);
   way.take();
   std::this_thread::sleep_for(kRest);

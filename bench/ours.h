@@ -11,9 +11,8 @@ namespace tenure::bench {
 
 class Ours final : public Way {
  public:
-  explicit Ours(const std::string& folder)
-      : space_(must(Space::open("files:" + folder + "/space"), "open the space")),
-        key_(must(Key::parse("bench"), "key")) {
+  explicit Ours(const std::string& url)
+      : space_(must(Space::open(url), "open the space")), key_(must(Key::parse("bench"), "key")) {
     options_.wait = std::nullopt;
   }
   void take() override { lease_.emplace(must(space_.claim(key_, options_), "claim")); }
@@ -25,6 +24,9 @@ class Ours final : public Way {
   void use_key(std::string_view key) { key_ = must(Key::parse(key), "key"); }
   // While it is taken.
   Lease& lease() { return *lease_; }
+
+  static std::string files(const std::string& folder) { return "files:" + folder + "/space"; }
+  static std::string local(const std::string& folder) { return "local:" + folder + "/local"; }
 
  private:
   Space space_;

@@ -1,6 +1,8 @@
 #include "settings.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <string_view>
 
 #include "must.h"
@@ -13,14 +15,20 @@ bool take(Settings& settings, std::string_view argument) {
   if (equals == std::string_view::npos) return false;
   const std::string_view name = argument.substr(0, equals);
   const std::string value(argument.substr(equals + 1));
+  const std::map<std::string_view, int*> numbers = {{"--handoff_turns", &settings.handoff_turns},
+                                                    {"--takeovers", &settings.takeovers},
+                                                    {"--turns", &settings.turns},
+                                                    {"--process_turns", &settings.process_turns}};
   if (name == "--folder") {
     settings.folder = value;
   } else if (name == "--program") {
     settings.program = value;
   } else if (name == "--handoff_seconds") {
     settings.handoff_seconds = std::atof(value.c_str());
-  } else if (name == "--takeovers") {
-    settings.takeovers = std::atoi(value.c_str());
+  } else if (name == "--brief") {
+    settings.brief = value == "1";
+  } else if (const auto known = numbers.find(name); known != numbers.end()) {
+    *known->second = std::atoi(value.c_str());
   } else {
     return false;
   }
@@ -37,7 +45,8 @@ Settings take_settings(int* count, char** arguments) {
   }
   *count = kept;
   if (settings.folder.empty()) stop_here("usage: --folder=DIR is needed; bench/compare gives it");
-  if (settings.handoff_seconds <= 0 || settings.takeovers < 1) stop_here("a duration and a count must be positive");
+  const int least = std::min({settings.handoff_turns, settings.takeovers, settings.turns, settings.process_turns});
+  if (settings.handoff_seconds <= 0 || least < 1) stop_here("a duration and a count must be positive");
   return settings;
 }
 

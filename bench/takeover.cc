@@ -21,9 +21,10 @@ std::int64_t now() {
   return Clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-pid_t start_holder(const std::string& name, const std::string& folder) {
+pid_t start_holder(const std::string& name, const std::string& folder, std::size_t resident_bytes) {
   Pipe held = make_pipe();
   const pid_t holder = start_child([&] {
+    const std::string ballast(resident_bytes, 'x');
     auto way = make_way(name, folder);
     way->take();
     send_byte(held.write_end.get());
@@ -36,9 +37,11 @@ pid_t start_holder(const std::string& name, const std::string& folder) {
 
 }  // namespace
 
-std::chrono::nanoseconds measure_takeover(const std::string& name, const std::string& folder) {
-  static Grant& grant = shared<Grant>();
-  const pid_t holder = start_holder(name, folder);
+std::chrono::nanoseconds measure_takeover(const std::string& name, const std::string& folder,
+                                          std::size_t resident_bytes) {
+  const SharedValue<Grant> memory;
+  Grant& grant = *memory;
+  const pid_t holder = start_holder(name, folder, resident_bytes);
   Pipe about_to_wait = make_pipe();
   const pid_t waiter = start_child([&] {
     auto way = make_way(name, folder);

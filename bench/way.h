@@ -17,8 +17,11 @@ class Way {
   virtual void give() = 0;
 };
 
-// The names that make_way knows, and what each is:
+// The names that make_way knows, and what each is (the first of them, and the stores, lie in floors.h and stores.h):
 //
+//   local             Space::claim and Lease::release of the public API, in a local: space
+//   mutex, ticket     the floors of that
+//   sqlite, redis, postgres
 //   tenure            Space::claim and Lease::release of the public API, in a files: space
 //   flock             flock(2) LOCK_EX and LOCK_UN on a descriptor that stays open
 //   flock-open-close  open(2), flock(2), close(2)
@@ -29,7 +32,8 @@ class Way {
 //                     flock read the lease, read and write the counter, write the lease, each written to a sibling,
 //                     synced and renamed; for release read and unlink. It decodes nothing and judges nobody
 //
-// All but tenure and the flocks have nothing to wait with: they poll, each kPollInterval.
+// All but local, tenure, ticket, postgres and the flocks have nothing to wait with: they poll, each kPollInterval.
+// way_names: those that are compared with a files: space.
 std::vector<std::string> way_names();
 std::unique_ptr<Way> make_way(const std::string& name, const std::string& folder);
 

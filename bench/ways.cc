@@ -1,6 +1,8 @@
+#include "floors.h"
 #include "must.h"
 #include "ours.h"
 #include "peers.h"
+#include "stores.h"
 
 namespace tenure::bench {
 
@@ -9,7 +11,13 @@ std::vector<std::string> way_names() {
 }
 
 std::unique_ptr<Way> make_way(const std::string& name, const std::string& folder) {
-  if (name == "tenure") return std::make_unique<Ours>(folder);
+  if (name == "tenure") return std::make_unique<Ours>(Ours::files(folder));
+  if (name == "local") return std::make_unique<Ours>(Ours::local(folder));
+  if (name == "mutex") return std::make_unique<MutexFloor>(folder);
+  if (name == "ticket") return std::make_unique<TicketLock>(folder);
+  if (name == "sqlite") return make_sqlite(folder);
+  if (name == "redis") return make_redis();
+  if (name == "postgres") return make_postgres();
   if (name == "flock") return std::make_unique<Flock>(folder);
   if (name == "flock-open-close") return std::make_unique<FlockOpenClose>(folder);
   if (name == "flock-synced") return std::make_unique<SyncedFlock>(folder);

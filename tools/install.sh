@@ -3,19 +3,22 @@
 #
 #   tools/install.sh --build   what the program needs (for ./tenure)
 #   tools/install.sh --check   that, and what the tests need (for ./check)
+#   tools/install.sh --bench   that, and what the benchmarks compare with (for bench/compare)
 #
 # Nothing is touched, and nothing is asked of the network, when all of it is there.
 set -euo pipefail
 
 build=(g++ cmake ninja-build ccache libboost1.81-dev libcli11-dev libfmt-dev libxxhash-dev)
 check=("${build[@]}" libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev clang-19 clang-tidy-19 clang-format-19
-  libclang-rt-19-dev python3 strace tmux pkg-config util-linux procps spin)
+  libclang-rt-19-dev python3 strace tmux pkg-config util-linux procps valgrind spin)
+bench=("${check[@]}" redis-server postgresql libpq-dev libsqlite3-dev python3-filelock)
 
 case ${1:-} in
   --build) wanted=("${build[@]}") ;;
   --check) wanted=("${check[@]}") ;;
+  --bench) wanted=("${bench[@]}") ;;
   *)
-    echo "usage: tools/install.sh --build | --check" >&2
+    echo "usage: tools/install.sh --build | --check | --bench" >&2
     exit 64
     ;;
 esac
