@@ -20,8 +20,6 @@ enum class EventKind : std::uint8_t {
   lost,         // its member is over though its process lives
   passed_over,  // the next in line did not stir, and another was granted the key
   repaired,     // somebody died while changing the table, or an operator mended the space
-  joined,
-  left,
 };
 std::string_view word_of(EventKind kind);  // "handed over"
 

@@ -22,10 +22,6 @@ std::string_view word_of(EventKind kind) {
       return "passed over";
     case EventKind::repaired:
       return "repaired";
-    case EventKind::joined:
-      return "joined";
-    case EventKind::left:
-      return "left";
   }
   return "unknown";
 }

@@ -143,6 +143,7 @@ void Claiming::accept(CellIndex index, Wakes& wakes) {
   slot_ = index;
   const CellIndex next = next_in_line(node);
   leave_line(core_, slot, node_, nullptr);
+  by_line_ = true;
   spent_.node(std::exchange(node_, 0));
   // Who comes next watches this member already, but must know of a TTL.
   if (next != 0 && claim_.ttl != 0) wakes.raise(core_.table.cell(next));
@@ -228,6 +229,17 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
   return Look::another_has_it;
 }
 
+void Claiming::record_grant() const {
+  record(core_, {.kind = by_line_ ? EventKind::handed_over : EventKind::claimed,
+                 .key = wanted_.key,
+                 .hash = wanted_.hash,
+                 .epoch = epoch_.value(),
+                 .wall = now_.wall,
+                 .pid = core_.pid,
+                 .owner = request_.owner.empty() ? std::string_view(core_.owner_label) : request_.owner,
+                 .why = request_.terms.reason});
+}
+
 Result<Claiming::Look> Claiming::look() {
   now_ = read_clocks();
   Wakes wakes(core_);
@@ -242,17 +254,7 @@ Result<Claiming::Look> Claiming::look() {
     if (!section) return fail(section.error());
     const CellIndex index = find_slot(core_, section->bucket(), wanted_);
     seen = index == 0 ? take_free(*section) : look_at(index, wakes);
-    if (seen == Look::granted) {
-      const Cell& slot = core_.table.cell(slot_);
-      record(core_, {.kind = EventKind::claimed,
-                     .key = wanted_.key,
-                     .hash = wanted_.hash,
-                     .epoch = slot.body[slot_field::kEpoch].load(std::memory_order_relaxed),
-                     .wall = now_.wall,
-                     .pid = static_cast<std::uint64_t>(core_.self().pid),
-                     .owner = request_.owner.empty() ? std::string_view(core_.owner_label) : request_.owner,
-                     .why = request_.terms.reason});
-    }
+    if (seen == Look::granted) record_grant();
   }
   settle(core_, wakes, spent_);
   return seen;
@@ -317,6 +319,7 @@ bool Claiming::leave() {
     Cell& slot = core_.table.cell(index);
     if (is_offered(slot) && grantee_of(slot) == node_) {
       accept(index, wakes);
+      record_grant();
       granted = true;
     } else if ((flags_of(node) & kTicket) != 0) {
       node.body[node_field::kAbsentSince].store(static_cast<std::uint64_t>(now_.monotonic), std::memory_order_relaxed);

@@ -36,6 +36,7 @@ class Claiming {
   Look take_offered(Cell& slot);
   void accept(CellIndex slot, Wakes& wakes);
   bool is_our_node(CellIndex slot) const;
+  void record_grant() const;
   Result<bool> act_on_facts(const SlotView& seen);
   Result<bool> reclaim(const SlotView& seen);
   bool find_ticket(Cell& slot, Wakes& wakes);
@@ -72,6 +73,7 @@ class Claiming {
   CellIndex slot_ = 0;        // granted
   Now now_;
   bool reclaimed_ = false;
+  bool by_line_ = false;
   std::optional<Observation> displaced_;
   Spent spent_;
 

@@ -38,7 +38,8 @@ Error LocalEngine::lost(const ClaimRef& claim, const std::optional<SlotView>& no
   std::string why;
   const auto seen = read_events(*core_, 0);
   for (const Event& event : seen.events) {
-    if (event.epoch != claim.epoch || event.kind == EventKind::claimed) continue;
+    if (event.epoch != claim.epoch || event.kind == EventKind::claimed || event.kind == EventKind::handed_over)
+      continue;
     why = std::string(word_of(event.kind)) + (event.why.empty() ? "" : ": " + event.why);
   }
   Error error{Code::lost, claim.key.text() + " is no longer this claim's", "claim it again", nullptr};
