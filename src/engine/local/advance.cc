@@ -7,10 +7,6 @@
 namespace tenure::local {
 namespace {
 
-std::uint64_t at(const Cell& cell, std::size_t field) noexcept {
-  return cell.body[field].load(std::memory_order_relaxed);
-}
-
 void say(Core& core, const Cell& slot, EventKind kind, std::string_view why) {
   std::array<char, kInlineKey> head{};
   const std::string_view key = copy_bytes(&slot.body[slot_field::kKey], at(slot, slot_field::kText) >> 48, head);

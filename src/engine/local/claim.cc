@@ -24,10 +24,6 @@ constexpr std::size_t kTicketBytes = 64;
 constexpr int kRounds = 1'000;  // of a claim that does not wait: each one found that something had changed
 constexpr std::uint64_t kPassedBytes = std::uint64_t{1} << 40;  // where the bytes of children begin in `lock`
 
-std::uint16_t flags_of(const Cell& node) {
-  return static_cast<std::uint16_t>(node.body[node_field::kText].load(std::memory_order_relaxed) >> 32);
-}
-
 std::string text_of(const Core& core, const ClaimRequest& request) {
   std::string text;
   if (request.owner != core.owner_label) add_field(text, Tag::owner, request.owner);

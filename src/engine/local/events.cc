@@ -13,7 +13,7 @@ namespace {
 // The first line of an event: number + 1, written last; kind | lines << 8 | key bytes << 16 | owner bytes << 32 | why
 // bytes << 48; wall; epoch; hash; pid; 16 bytes of text. The lines after it: number + 1 with the highest bit; 56 bytes
 // of text. Text: key, owner, why.
-enum Field : std::size_t { kNumber, kShape, kWall, kEpoch, kHash, kPid, kFirstText };
+enum Field : std::size_t { kNumber, kShape, kWall, kEventEpoch, kEventHash, kPid, kFirstText };
 constexpr std::size_t kFirstBytes = 16;
 constexpr std::size_t kMoreBytes = 56;
 constexpr std::uint64_t kContinued = std::uint64_t{1} << 63;
@@ -60,7 +60,7 @@ std::optional<Event> read_event(const Table& table, std::uint64_t number, std::s
   event.number = number;
   event.kind = static_cast<EventKind>(shape & 0xff);
   event.at = WallTime{Duration{static_cast<std::int64_t>(line.words[kWall].load(std::memory_order_relaxed))}};
-  event.epoch = Epoch{line.words[kEpoch].load(std::memory_order_relaxed)};
+  event.epoch = Epoch{line.words[kEventEpoch].load(std::memory_order_relaxed)};
   event.pid = static_cast<std::int32_t>(line.words[kPid].load(std::memory_order_relaxed));
   const std::size_t count = std::clamp<std::size_t>(shape >> 8 & 0xff, 1, 16);
   std::string text;
@@ -101,8 +101,8 @@ void record(const Core& core, const Record& event) noexcept {
       static_cast<std::uint64_t>(event.kind) | lines << 8 | key.size() << 16 | owner.size() << 32 | why.size() << 48,
       std::memory_order_relaxed);
   first.words[kWall].store(static_cast<std::uint64_t>(event.wall), std::memory_order_relaxed);
-  first.words[kEpoch].store(event.epoch, std::memory_order_relaxed);
-  first.words[kHash].store(event.hash, std::memory_order_relaxed);
+  first.words[kEventEpoch].store(event.epoch, std::memory_order_relaxed);
+  first.words[kEventHash].store(event.hash, std::memory_order_relaxed);
   first.words[kPid].store(event.pid, std::memory_order_relaxed);
   first.words[kFirstText].store(text.word(0), std::memory_order_relaxed);
   first.words[kFirstText + 1].store(text.word(8), std::memory_order_relaxed);

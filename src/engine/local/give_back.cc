@@ -6,15 +6,6 @@
 #include "rules/ownership.h"
 
 namespace tenure::local {
-namespace {
-
-bool is_same(const Cell& slot, const SlotView& seen) {
-  return slot.word.load(std::memory_order_relaxed) == seen.word.packed() &&
-         slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) == seen.epoch.value();
-}
-
-}  // namespace
-
 Result<Released> LocalEngine::release(const ClaimRef& claim) {
   if (auto member = check_member(); !member) return fail(member.error());
   auto seen = read_key(*core_, claim.key.text());

@@ -26,12 +26,6 @@ Error past_ttl(const ClaimRef& claim, Duration late) {
   return Error{Code::expired, claim.key.text() + " is past its TTL by " + words(late), "renew it", nullptr};
 }
 
-// The very holding that was looked at, in its section.
-bool is_same(const Cell& slot, const SlotView& seen) {
-  return slot.word.load(std::memory_order_relaxed) == seen.word.packed() &&
-         slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) == seen.epoch.value();
-}
-
 }  // namespace
 
 Error LocalEngine::lost(const ClaimRef& claim, const std::optional<SlotView>& now) const {

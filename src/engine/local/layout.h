@@ -136,8 +136,8 @@ inline constexpr std::size_t kKey = 13;  // kInlineKey bytes
 static_assert(slot_field::kKey * 8 + kInlineKey == kBodyWords * 8);
 
 // Flags of a slot and of a node.
-inline constexpr std::uint16_t kHasProofs = 1;  // its text names further proofs of life: an owner process, a passed
-                                                // byte, (room for) a second member, a tree
+inline constexpr std::uint16_t kHasProofs = 1;   // its text names further proofs of life: an owner process, a passed
+                                                 // byte, (room for) a second member, a tree
 inline constexpr std::uint16_t kTicket = 2;      // of a node: it outlives its poller
 inline constexpr std::uint16_t kPassed = 4;      // of a node: was passed over and has not stirred since
 inline constexpr std::uint16_t kAbsent = 8;      // of a node with a ticket: nobody polls it now

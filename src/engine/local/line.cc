@@ -14,10 +14,6 @@ void set_line(Cell& slot, CellIndex first, CellIndex grantee) noexcept {
   slot.body[kLine].store(two(first, grantee), std::memory_order_relaxed);
 }
 
-std::uint16_t flags_of(const Cell& node) noexcept {
-  return static_cast<std::uint16_t>(node.body[node_field::kText].load(std::memory_order_relaxed) >> 32);
-}
-
 // Whether the key may be granted to it without asking the system: a mistake costs time, not exclusion.
 bool may_be_granted(const Core& core, const Cell& node, std::int64_t now) noexcept {
   const CommitWord word = CommitWord::unpacked(node.word.load(std::memory_order_relaxed));

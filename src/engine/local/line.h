@@ -45,6 +45,9 @@ inline CellIndex next_in_line(const Cell& node) noexcept {
 inline CellIndex before_in_line(const Cell& node) noexcept {
   return node.home.load(std::memory_order_relaxed);
 }
+inline std::uint16_t flags_of(const Cell& node) noexcept {
+  return static_cast<std::uint16_t>(node.body[node_field::kText].load(std::memory_order_relaxed) >> 32);
+}
 inline std::uint32_t length_of_line(const Cell& slot) noexcept {
   return slot.futex.load(std::memory_order_relaxed);
 }

@@ -9,7 +9,7 @@ namespace tenure::local {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(2);  // of calls that do not wait for a key
-constexpr Duration kLook = std::chrono::milliseconds(5);
+constexpr Duration kSectionLook = std::chrono::milliseconds(5);
 constexpr int kLooks = 4'000;  // in that time, with wakes of others
 constexpr int kSpins = 200;
 
@@ -113,7 +113,7 @@ Result<Section> Section::enter(Core& core, std::uint32_t bucket, const Bound& bo
     }
     sleepers = kSleepers;
     const std::array watched{env::Watched{&lock, seen | kSleepers}};
-    core.words->wait(watched, kLook);
+    core.words->wait(watched, kSectionLook);
   }
 }
 

@@ -14,10 +14,6 @@ namespace {
 constexpr int kAttempts = 20'000;  // of some 100 ns each, and 5 ms where somebody is inside for long
 constexpr int kSleeps = 400;
 
-std::uint64_t at(const Cell& cell, std::size_t field) {
-  return cell.body[field].load(std::memory_order_relaxed);
-}
-
 NodeView copy_node(const Table& table, CellIndex index) {
   const Cell& cell = table.cell(index);
   NodeView view;

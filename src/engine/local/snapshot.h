@@ -50,6 +50,12 @@ Result<std::optional<SlotView>> read_key(Core& core, std::string_view key);
 // The slot in that cell; nullopt: it is none.
 Result<std::optional<SlotView>> read_slot(Core& core, CellIndex slot);
 
+// The very holding that was looked at. Inside its section.
+inline bool is_same(const Cell& slot, const SlotView& seen) noexcept {
+  return slot.word.load(std::memory_order_relaxed) == seen.word.packed() &&
+         slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) == seen.epoch.value();
+}
+
 ClaimId claim_id(std::uint64_t nonce, std::uint64_t counter);
 std::uint64_t packed(const Terms& terms);
 Terms terms_from(std::uint64_t packed, std::uint64_t ttl);

@@ -48,6 +48,10 @@ inline bool same_bytes(const Word64* words, std::string_view bytes) noexcept {
   return true;
 }
 
+inline std::uint64_t at(const Cell& cell, std::size_t field) noexcept {
+  return cell.body[field].load(std::memory_order_relaxed);
+}
+
 // Two halves of one word.
 constexpr std::uint64_t two(std::uint32_t low, std::uint32_t high) {
   return std::uint64_t{high} << 32 | low;
