@@ -138,10 +138,11 @@ void Claiming::accept(CellIndex index, Wakes& wakes) {
   claim_.text = 0;
   slot_ = index;
   const CellIndex next = next_in_line(node);
-  leave_line(core_, slot, node_, nullptr);
+  // Who comes next watches this member already; but not where one who was passed over stands between.
+  leave_line(core_, slot, node_, before_in_line(node) != 0 ? &wakes : nullptr);
   by_line_ = true;
   spent_.node(std::exchange(node_, 0));
-  // Who comes next watches this member already, but must know of a TTL.
+  // And it must know of a TTL.
   if (next != 0 && claim_.ttl != 0) wakes.raise(core_.table.cell(next));
 }
 
@@ -206,7 +207,13 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
   if (ttl != 0)
     due_ = static_cast<std::int64_t>(slot.body[slot_field::kMonotonic].load(std::memory_order_relaxed) + ttl);
   holder_is_ours_ = !is_offered(slot) && word.member == core_.me;
-  predecessor_ = is_offered(slot) ? MemberId{} : word.member;
+  // Whoever has it, or is offered it: also one behind us, after we were passed over.
+  predecessor_ = word.member;
+  if (is_offered(slot)) {
+    const CellIndex grantee = grantee_of(slot);
+    const auto granted = grantee == 0 ? 0 : core_.table.cell(grantee).word.load(std::memory_order_relaxed);
+    predecessor_ = CommitWord::unpacked(granted).member;
+  }
   place_ = 0;
   if (node_ == 0) return Look::another_has_it;
   Cell& node = core_.table.cell(node_);
@@ -443,6 +450,14 @@ Result<void> Claiming::sleep() {
   }
   if (wait_->stop != nullptr) watched[count++] = {wait_->stop->word(), 0};
   core_.words->wait(std::span(watched).first(count), most);
+  // The kernel wakes one sleeper at a death, who may be one that has what it waited for by now: the others are told
+  // here.
+  if (!predecessor_.none() && predecessor_ != core_.me) {
+    Word32& life = core_.table.row(predecessor_.number).life;
+    if ((life.load(std::memory_order_acquire) & env::kFlaggedBit) != 0) {
+      core_.words->wake(life, std::numeric_limits<int>::max());
+    }
+  }
   slept_to_the_bound_ = core_.environment.clock->monotonic() - now >= bound_of_place();
   return {};
 }

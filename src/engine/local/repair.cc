@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "engine/local/advance.h"
 #include "engine/local/buckets.h"
 #include "engine/local/cells.h"
 #include "engine/local/events.h"
@@ -65,7 +66,7 @@ void set_waiting(Cell& node) {
   node.word.store(word.packed(), std::memory_order_release);
 }
 
-void relink(const Core& core, CellIndex slot_index, std::vector<CellIndex> nodes, Wakes& wakes) {
+void relink(Core& core, CellIndex slot_index, std::vector<CellIndex> nodes, Wakes& wakes) {
   const Table& table = core.table;
   Cell& slot = table.cell(slot_index);
   std::sort(nodes.begin(), nodes.end(), [&](CellIndex a, CellIndex b) {
@@ -81,6 +82,7 @@ void relink(const Core& core, CellIndex slot_index, std::vector<CellIndex> nodes
     if (is_granted(node) && is_taken_up(slot, node)) {
       // Its text went to the slot.
       node.word.store(CommitWord{Kind::cached, 0, core.me}.packed(), std::memory_order_release);
+      give_cell(core, index);
       continue;
     }
     enter_line(core, slot, index);
@@ -111,6 +113,7 @@ void repair_bucket(Core& core, const Section& section) {
                          static_cast<std::uint8_t>(SlotState::offered);
     if (!offered || grantee_of(slot) != 0) continue;
     (void)grant_next(core, slot, wakes, core.monotonic_ns());
+    if (end_if_idle(core, section.bucket(), slot_index)) give_slot(core, slot_index);
   }
   record(core, {.kind = EventKind::repaired,
                 .wall = core.wall_ns(),
