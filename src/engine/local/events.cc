@@ -27,7 +27,7 @@ class Text {
   Text(std::string_view key, std::string_view owner, std::string_view why) noexcept {
     char* at = bytes_.data();
     for (const std::string_view piece : {key, owner, why}) {
-      std::memcpy(at, piece.data(), piece.size());
+      if (!piece.empty()) std::memcpy(at, piece.data(), piece.size());
       at += piece.size();
     }
     std::memset(at, 0, kMoreBytes);
