@@ -356,7 +356,9 @@ Duration Claiming::bound_of_place() const {
 
 // True: something was done or has changed, look again.
 Result<bool> Claiming::act_on_facts(const SlotView& seen) {
-  const Care care = wait_ == nullptr || slept_to_the_bound_ ? Care::usual : Care::quick;
+  // The first in line asks for the holder's byte now and then; the others rely on whom they stand behind.
+  const bool first = node_ == 0 || place_ == 0;
+  const Care care = wait_ == nullptr || (slept_to_the_bound_ && first) ? Care::usual : Care::quick;
   const Duration patience = wait_ == nullptr ? kOfferPatience : bound_of_place() * 2;
   const Facts facts = judge(core_, seen, care, patience);
   if (facts.none()) return false;

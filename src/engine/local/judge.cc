@@ -180,8 +180,8 @@ Facts judge(Core& core, const SlotView& slot, Care care, Duration patience) {
     Facts::Node fact{node.index, node.word.packed(), node.arrival, false};
     if ((node.flags & (kAbsent | kAbandoned)) != 0) {
       fact.dead = true;  // whether a ticket still has its grace is looked at in the section
-    } else if (suspicious(core, node.word.member) || care == Care::usual) {
-      fact.dead = prove(core, node.word.member, care).liveness == Liveness::dead;
+    } else if (suspicious(core, node.word.member)) {
+      fact.dead = prove(core, node.word.member, Care::usual).liveness == Liveness::dead;
     }
     const bool idle_grantee = node.index == slot.grantee && does_not_stir(core, node, patience);
     if (fact.dead || idle_grantee) facts.nodes.push_back(fact);
