@@ -26,7 +26,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kBig = std::size_t{1} << 30;
-constexpr int kBigDeaths = 3;
+constexpr int kBigDeaths = 1;
 constexpr milliseconds kTtl{200};
 constexpr int kHangs = 5;
 

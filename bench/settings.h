@@ -10,9 +10,9 @@ struct Settings {
   std::string folder;            // where the leases and the peers' files lie: on the file system that is measured
   std::string program;           // the tenure program; empty: cases of whole processes are left out
   double handoff_seconds = 3.0;  // how long the processes of one hand-off measurement contend
-  int handoff_turns = 3;         // how often each way has its turn with it
+  int handoff_turns = 1;         // how often each way has its turn with it
   int takeovers = 100;           // deaths of a holder in one takeover measurement
-  int turns = 100;               // of each way in a measurement of something short
+  int turns = 200;               // of each way in a measurement of something short
   int process_turns = 40;        // runs of each program
   bool brief = false;            // only to see that it works: a few of everything
 

@@ -122,8 +122,8 @@ def lines():
 def words(bench, group):
     options = bench.options
     return bench.words("local_bench", f"--program={bench.programs / 'tenure'}",
-                       f"--handoff_seconds={options.handoff_seconds / 6}", f"--takeovers={max(1, options.takeovers // 2)}",
-                       f"--brief={int(options.smoke)}", *(["--turns=5", "--handoff_turns=1", "--process_turns=1"]
+                       f"--handoff_seconds={options.handoff_seconds / 6}", f"--takeovers={max(1, options.takeovers // 5)}",
+                       f"--brief={int(options.smoke)}", *(["--turns=5", "--process_turns=1"]
                                                           if options.smoke else []), group)
 
 

@@ -10,7 +10,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 ROOT = HERE.parent
-PROGRAM_TIMEOUT_SECONDS = 300
+PROGRAM_TIMEOUT_SECONDS = 900
 PROGRAMS = ("files_bench", "files_calls", "local_bench", "local_calls", "tenure")
 
 
@@ -27,6 +27,9 @@ def run(words, **more):
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             raise Failed(f"{words[0]} did not end within {PROGRAM_TIMEOUT_SECONDS} s: {' '.join(words)}") from None
+        except BaseException:  # interrupted
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
     if process.returncode != 0:
         note(output.rstrip())
         raise Failed(f"{' '.join(words)} ended with {process.returncode}")
