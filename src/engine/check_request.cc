@@ -13,9 +13,8 @@ Result<void> check_labels(const ClaimRequest& request, const Traits& traits) {
     bool may_be_empty;
   };
   for (const Label& label : {Label{"owner", request.owner, traits.own_labels},
-                             Label{"part", request.part, traits.own_labels},
-                             Label{"channel", request.channel, true}, Label{"version", request.version, true},
-                             Label{"session", request.session, true}}) {
+                             Label{"part", request.part, traits.own_labels}, Label{"channel", request.channel, true},
+                             Label{"version", request.version, true}, Label{"session", request.session, true}}) {
     auto checked = check_text(label.what, label.text, limits::kLabelBytes, label.may_be_empty);
     if (!checked) return checked;
   }

@@ -2,7 +2,8 @@
 // the thread that stands for this member.
 //
 // Three files lie there:
-//   lock     flock: shared by each member, exclusive by whoever makes a table. Its bytes, locked one by one through open
+//   lock     flock: shared by each member, exclusive by whoever makes a table. Its bytes, locked one by one through
+//   open
 //            file descriptions, stand for members and for what was passed to their children.
 //   table    the shared memory
 //   (others) small durable files, through directory()
@@ -85,13 +86,14 @@ class LocalFolder {
   };
   virtual Birth birth() const = 0;
 
-  // Becomes one of those who are in: flock(LOCK_SH) on `lock` (made if it is missing) and on the folder itself. Waits at
-  // most `at_most` for somebody who is making a table: Code::section_busy, naming the file. Where only reading is
+  // Becomes one of those who are in: flock(LOCK_SH) on `lock` (made if it is missing) and on the folder itself. Waits
+  // at most `at_most` for somebody who is making a table: Code::section_busy, naming the file. Where only reading is
   // permitted: Code::not_permitted.
   virtual Result<void> enter(Duration at_most) = 0;
   // From shared to exclusive on both, without waiting. True: nobody else is in, and nobody comes in until enter() or
-  // leave(). False: somebody else is in; we are still in, shared. (Between the two the locks may be let go for a moment:
-  // what was seen before must be looked at again.) On an error we are not in any more. Not while the keeper runs.
+  // leave(). False: somebody else is in; we are still in, shared. (Between the two the locks may be let go for a
+  // moment: what was seen before must be looked at again.) On an error we are not in any more. Not while the keeper
+  // runs.
   virtual Result<bool> enter_alone() = 0;
   // Back from exclusive to shared, at once. Where the host closed our descriptors meanwhile, others may have been in
   // alone in between. On an error we are not in any more.
@@ -101,12 +103,12 @@ class LocalFolder {
   virtual FileIdentity lock_file() const = 0;
   virtual Result<bool> lock_in_place() const = 0;
 
-  // Maps `bytes` bytes of the table; nullptr: there is no such file. Code::damaged: it is no file that we may map (a link,
-  // not regular, another's, shorter than `at_least`).
+  // Maps `bytes` bytes of the table; nullptr: there is no such file. Code::damaged: it is no file that we may map (a
+  // link, not regular, another's, shorter than `at_least`).
   virtual Result<std::unique_ptr<SharedMemory>> map_table(std::size_t at_least, std::size_t bytes) = 0;
-  // Makes a new one: allocates `allocated` zero bytes under a temporary name (no copy-on-write where the file system has
-  // such), lets `fill` write into it, and renames it over `table`. All or nothing; only while alone. Nothing of a table
-  // need be durable but the fact that its blocks are allocated.
+  // Makes a new one: allocates `allocated` zero bytes under a temporary name (no copy-on-write where the file system
+  // has such), lets `fill` write into it, and renames it over `table`. All or nothing; only while alone. Nothing of a
+  // table need be durable but the fact that its blocks are allocated.
   virtual Result<std::unique_ptr<SharedMemory>> make_table(std::size_t allocated, std::size_t bytes,
                                                            const std::function<void(std::byte*)>& fill) = 0;
   // The folder's path still leads to this folder, and the name `table` to this file.
@@ -121,9 +123,9 @@ class LocalFolder {
   // A byte of its own for a child. Code::held when it is taken.
   virtual Result<std::unique_ptr<PassedByte>> pass_byte(std::uint64_t byte) = 0;
 
-  // Starts the thread that stands for this member. It blocks all signals and has a descriptor table of its own, in which
-  // the folder is open and locked (shared) too. Code::unsupported where the kernel does not take its robust list: then
-  // the byte alone proves death.
+  // Starts the thread that stands for this member. It blocks all signals and has a descriptor table of its own, in
+  // which the folder is open and locked (shared) too. Code::unsupported where the kernel does not take its robust list:
+  // then the byte alone proves death.
   virtual Result<void> start_keeper(KeeperJob job) = 0;
   // Ends it in good order: its word is 0 afterwards and everybody who slept on it is woken. Not from `round`.
   virtual void stop_keeper() noexcept = 0;

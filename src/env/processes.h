@@ -21,10 +21,10 @@ class Processes {
   virtual bool forked() const = 0;
 
   virtual ProcessSight look(std::int32_t pid) const = 0;
-  // Whether every thread of the process with that pid and start, its leader included, was seen to be past the point of no
-  // return of its exit (PF_EXITING), twice, in listings that were complete by the process's own count. The kernel frees a
-  // large process's memory only after that. It proves death only of a process some thread of which is known to have
-  // begun to exit with the whole group: see rules/membership.h. False when anything cannot be read.
+  // Whether every thread of the process with that pid and start, its leader included, was seen to be past the point of
+  // no return of its exit (PF_EXITING), twice, in listings that were complete by the process's own count. The kernel
+  // frees a large process's memory only after that. It proves death only of a process some thread of which is known to
+  // have begun to exit with the whole group: see rules/membership.h. False when anything cannot be read.
   virtual bool ending(std::int32_t pid, std::uint64_t start_ticks) const = 0;
   // The identity of another process, as complete as can be seen. Code::not_held when there is no such process,
   // Code::not_permitted when it cannot be seen.

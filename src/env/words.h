@@ -19,9 +19,9 @@ struct Watched {
 class Words {
  public:
   virtual ~Words() = default;
-  // Sleeps until one of `words` (one to three of them) no longer has its expected value, until a wake on one of them, or
-  // for at most `at_most`. May return for nothing, and early: where the system cannot sleep on several words at once it
-  // looks again in steps of 10 ms. The first word is the caller's own: a wake on it is never missed or late.
+  // Sleeps until one of `words` (one to three of them) no longer has its expected value, until a wake on one of them,
+  // or for at most `at_most`. May return for nothing, and early: where the system cannot sleep on several words at once
+  // it looks again in steps of 10 ms. The first word is the caller's own: a wake on it is never missed or late.
   virtual void wait(std::span<const Watched> words, Duration at_most) = 0;
   // Wakes at most `at_most` sleepers, in whatever process. Safe in a signal handler.
   virtual void wake(const Word& word, int at_most) = 0;
