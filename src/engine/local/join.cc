@@ -271,6 +271,8 @@ Result<void> take_any_number(Core& core) {
         header.member_hint.store(number, std::memory_order_relaxed);
         return {};
       }
+      // What was taken in that name must go back before the number can be another's: it would be cleared from under us.
+      while (const CellIndex cell = core.pockets.take()) drop_cell(core, cell);
       core.me = {};
       core.folder->drop_byte(number);
       if (!ours) return fail(ours.error());
