@@ -207,7 +207,7 @@ def judged(line, found):
 
 
 def peer_words(row):
-    name = {"tenure": "files:", None: ""}.get(row["peer"], row["peer"])
+    name = {"tenure": "files", None: ""}.get(row["peer"], row["peer"])
     return f"{name}: {short(row['theirs']['median'])}" if "theirs" in row else name
 
 
