@@ -170,7 +170,7 @@ class Engine {
   virtual ShortWay* short_way() { return nullptr; }
   // Called whenever leases may have been lost, from a thread of the engine: look at all of them. Set before the first
   // claim. Only where traits().pushes_loss.
-  virtual void on_disturbance(std::function<void()> /*look*/) {}
+  virtual void on_disturbance(const std::function<void()>& /*look*/) {}
 };
 
 // A lease as the short way names it.

@@ -224,6 +224,49 @@ TEST_P(Deaths, BeingStoppedAtEveryPointHoldsUpAndBreaksNothing) {
   }
 }
 
+// One that is stopped inside, whatever it does there.
+class StoppedInside : public testing::Test {
+ protected:
+  Folder folder_;
+  std::shared_ptr<Engine> engine_ = join(folder_.path());
+  Actor stopped_{[this](const Actor::Line& line) {
+    const auto engine = join(folder_.path());
+    line.say('r');
+    arm(1, SIGSTOP);
+    const auto granted = engine->try_claim(request("key"));
+    local::fault_hook = nullptr;
+    return granted && engine->release({*Key::parse("key"), granted->claim, granted->epoch}) ? 0 : 4;
+  }};
+
+  void SetUp() override {
+    ASSERT_EQ(stopped_.hear(), 'r');
+    ASSERT_TRUE(stopped_.wait_until_stopped());
+  }
+};
+
+TEST_F(StoppedInside, EndsAWaitAtItsOwnDeadlineByName) {
+  const auto refused = engine_->await(request("key"), up_to(std::chrono::milliseconds(20)));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::section_busy);
+  EXPECT_NE(refused.error().message.find("stopped member pid " + std::to_string(stopped_.pid())), std::string::npos)
+      << refused.error().message;
+  EXPECT_EQ(refused.error().remedy, "continue it: kill -CONT " + std::to_string(stopped_.pid()));
+}
+
+TEST_F(StoppedInside, IsOutlastedByAWaitThatHasTheTime) {
+  int told = 0;
+  Wait wait = up_to(seconds(30));
+  wait.on_wait = [&](const Observation& seen) {
+    if (++told > 1) return;  // of the key itself: the other was first
+    EXPECT_NE(seen.why.find("stopped member"), std::string::npos) << seen.why;
+    stopped_.kill(SIGCONT);
+  };
+  const auto granted = engine_->await(request("key"), wait);
+  ASSERT_TRUE(granted) << granted.error().message;
+  EXPECT_GE(told, 1);
+  EXPECT_TRUE(engine_->release({*Key::parse("key"), granted->claim, granted->epoch}));
+}
+
 INSTANTIATE_TEST_SUITE_P(scenes, Deaths, testing::ValuesIn(scenes()),
                          [](const auto& scene) { return std::string(scene.param.name); });
 

@@ -20,6 +20,8 @@ constexpr Duration kOfferPatience = std::chrono::seconds(1);  // of a claim that
 constexpr Duration kFirstDeathPoll = std::chrono::microseconds(100);
 constexpr Duration kLastDeathPoll = std::chrono::milliseconds(10);
 constexpr Duration kMaxGrace = std::chrono::minutes(10);
+constexpr Duration kLeastPatience =
+    std::chrono::milliseconds(50);  // with a member inside that waits for its turn to run
 constexpr std::size_t kTicketBytes = 64;
 constexpr int kRounds = 1'000;  // of a claim that does not wait: each one found that something had changed
 constexpr std::uint64_t kPassedBytes = std::uint64_t{1} << 40;  // where the bytes of children begin in `lock`
@@ -104,6 +106,16 @@ Now Claiming::read_clocks() const {
   Now now{core_.wall_ns(), core_.monotonic_ns(), 0};
   if (claim_.ttl != 0) now.boot = core_.boot_ns();
   return now;
+}
+
+Bound Claiming::bound() const {
+  Bound bound = section_bound(core_);
+  if (wait_ == nullptr) return bound;
+  bound.stop = wait_->stop;
+  if (!wait_->at_most) return bound;
+  const MonotonicTime least = core_.environment.clock->monotonic() + kLeastPatience;
+  bound.until = std::min(*bound.until, std::max(begun_ + *wait_->at_most, least));
+  return bound;
 }
 
 // ---- inside the section ---------------------------------------------------------------------------------------------
@@ -248,12 +260,7 @@ Result<Claiming::Look> Claiming::look() {
   Wakes wakes(core_);
   Look seen = Look::again;
   {
-    Bound bound = section_bound(core_);
-    if (wait_ != nullptr) {
-      bound.stop = wait_->stop;
-      if (wait_->at_most) bound.until = std::max(begun_ + *wait_->at_most, *bound.until);
-    }
-    auto section = Section::enter(core_, bucket_, bound);
+    auto section = Section::enter(core_, bucket_, bound());
     if (!section) return fail(section.error());
     const CellIndex index = find_slot(core_, section->bucket(), wanted_);
     seen = index == 0 ? take_free(*section) : look_at(index, wakes);
@@ -264,10 +271,12 @@ Result<Claiming::Look> Claiming::look() {
 }
 
 Result<void> Claiming::enter() {
-  auto cell = take_cell(core_);
-  if (!cell) return fail(cell.error());
-  spare_node_ = *cell;
-  auto section = Section::enter(core_, bucket_, section_bound(core_));
+  if (spare_node_ == 0) {
+    auto cell = take_cell(core_);
+    if (!cell) return fail(cell.error());
+    spare_node_ = *cell;
+  }
+  auto section = Section::enter(core_, bucket_, bound());
   if (!section) return fail(section.error());
   const CellIndex index = find_slot(core_, section->bucket(), wanted_);
   if (index == 0) return {};  // it came free: the next look takes it
@@ -303,13 +312,15 @@ Result<void> Claiming::enter() {
   return {};
 }
 
-bool Claiming::leave() {
+bool Claiming::leave(bool held_up) {
   if (node_ == 0) return false;
+  Bound bound = section_bound(core_);
+  if (held_up) bound.looks = 1;
   now_ = read_clocks();
   Wakes wakes(core_);
   bool granted = false;
   {
-    auto section = Section::enter(core_, bucket_, section_bound(core_));
+    auto section = Section::enter(core_, bucket_, bound);
     Cell& node = core_.table.cell(node_);
     if (!section) {
       // Somebody is stopped inside: whoever comes by later takes it out of the line. Its text goes with it.
@@ -341,8 +352,7 @@ bool Claiming::leave() {
   return granted;
 }
 
-// ---- outside
-// ----------------------------------------------------------------------------------------------------------
+// ---- outside --------------------------------------------------------------------------------------------------------
 
 bool Claiming::needs_judging() const {
   if (wait_ == nullptr || wait_->on_wait || slept_to_the_bound_ || holder_is_ours_) return true;
@@ -367,7 +377,7 @@ Result<bool> Claiming::act_on_facts(const SlotView& seen) {
   Wakes wakes(core_);
   bool done = false;
   {
-    auto section = Section::enter(core_, bucket_, section_bound(core_));
+    auto section = Section::enter(core_, bucket_, bound());
     if (!section) return fail(section.error());
     const CellIndex index = find_slot(core_, section->bucket(), wanted_);
     done = index != seen.index || advance(core_, section->bucket(), index, facts, wakes, spent_, core_.monotonic_ns());
@@ -383,7 +393,7 @@ Result<bool> Claiming::reclaim(const SlotView& seen) {
   const auto verdict = rules::decide_claim(rules::Expiry::proof, occupant_of(core_, seen, Care::quick), claimant);
   if (verdict.answer != rules::ClaimVerdict::Answer::reclaim) return false;
   now_ = read_clocks();
-  auto section = Section::enter(core_, bucket_, section_bound(core_));
+  auto section = Section::enter(core_, bucket_, bound());
   if (!section) return fail(section.error());
   Cell& slot = core_.table.cell(seen.index);
   if (slot.word.load(std::memory_order_relaxed) != seen.word.packed() ||
@@ -417,6 +427,19 @@ void Claiming::tell(const SlotView& seen) {
   if (!wait_->on_wait || seen.epoch == told_) return;
   told_ = seen.epoch;
   wait_->on_wait(observe(core_, request_.key, seen, Care::quick));
+}
+
+// Who waits for the key waits for a member that is stopped inside its section as well, and says so once.
+bool Claiming::outlasts(const Error& error) {
+  if (error.code != Code::section_busy || wait_ == nullptr || inside_section) return false;
+  if (over(core_.environment.clock->monotonic())) return false;
+  if (wait_->on_wait && !std::exchange(told_of_hold_up_, true)) {
+    Observation seen{.key = request_.key, .state = State::held};
+    seen.verdict.evidence = seen.why = error.message;
+    seen.note = error.remedy;
+    wait_->on_wait(seen);
+  }
+  return true;
 }
 
 std::optional<Error> Claiming::over(MonotonicTime now) const {
@@ -481,7 +504,7 @@ Grant Claiming::grant() {
 Result<Grant> Claiming::run() {
   if (auto prepared = prepare(); !prepared) return fail(prepared.error());
   const auto ends = [&](Error error) -> Result<Grant> {
-    if (leave()) return grant();
+    if (leave(error.code == Code::section_busy)) return grant();
     if (error.code == Code::timed_out && error.holder == nullptr) {
       if (auto view = read_key(core_, wanted_.key); view && *view) {
         error.holder = std::make_shared<const Observation>(observe(core_, request_.key, *view, Care::quick));
@@ -491,6 +514,7 @@ Result<Grant> Claiming::run() {
   };
   for (int round = 0;; ++round) {
     auto seen = look();
+    if (!seen && outlasts(seen.error())) continue;
     if (!seen) return ends(seen.error());
     if (*seen == Look::granted) return grant();
     if (*seen == Look::no_epoch) {
@@ -499,10 +523,12 @@ Result<Grant> Claiming::run() {
     }
     if (needs_judging()) {
       auto view = read_key(core_, wanted_.key);
+      if (!view && outlasts(view.error())) continue;
       if (!view) return ends(view.error());
       if (!*view) continue;
       auto again = reclaim(**view);
       if (again && !*again) again = act_on_facts(**view);
+      if (!again && outlasts(again.error())) continue;
       if (!again) return ends(again.error());
       if (epoch_ != Epoch{}) {
         Wakes none(core_);
@@ -515,7 +541,7 @@ Result<Grant> Claiming::run() {
     }
     if (node_ == 0) {
       if (auto error = over(core_.environment.clock->monotonic()); error && wait_->ticket.empty()) return ends(*error);
-      if (auto entered = enter(); !entered) return ends(entered.error());
+      if (auto entered = enter(); !entered && !outlasts(entered.error())) return ends(entered.error());
       continue;
     }
     slept_to_the_bound_ = false;

@@ -50,7 +50,11 @@ class Claiming {
   std::optional<Error> over(MonotonicTime now) const;
   Duration bound_of_place() const;
   // Out of the line, or absent with a ticket. True: it was granted in the last moment after all.
-  bool leave();
+  // `held_up`: the section is not waited for again.
+  bool leave(bool held_up);
+  // Of the section, for one look.
+  Bound bound() const;
+  bool outlasts(const Error& error);
   Grant grant();
   Now read_clocks() const;
 
@@ -86,6 +90,7 @@ class Claiming {
   bool slept_to_the_bound_ = false;
   Duration death_poll_{0};
   Epoch told_;
+  bool told_of_hold_up_ = false;
 };
 
 }  // namespace tenure::local

@@ -105,10 +105,10 @@ void LocalEngine::round() {
   if (look) look();
 }
 
-void LocalEngine::on_disturbance(std::function<void()> look) {
+void LocalEngine::on_disturbance(const std::function<void()>& look) {
   // Who only looks has no keeper, and nothing to lose.
   std::function<void()> next;
-  if (look && !core_->me.none()) next = Ringing{std::make_shared<Teller>(std::move(look))};
+  if (look && !core_->me.none()) next = Ringing{std::make_shared<Teller>(look)};
   {
     std::lock_guard lock(mutex_);
     std::swap(next, disturbed_);

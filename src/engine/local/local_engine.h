@@ -41,7 +41,7 @@ class LocalEngine final : public Engine, private ShortWay {
 
   // short_way.cc
   ShortWay* short_way() override { return core_->me.none() ? nullptr : this; }
-  void on_disturbance(std::function<void()> look) override;
+  void on_disturbance(const std::function<void()>& look) override;
 
   // What the keeper thread does now and then, and when somebody knocked.
   void round();
