@@ -1,11 +1,13 @@
 // What a process may do to itself while it holds or waits, and what becomes of its keys.
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <future>
 #include <thread>
@@ -392,6 +394,57 @@ TEST_F(Lives, ATicketOutlivesItsPoller) {
   EXPECT_EQ(late.wait_for(milliseconds(0)), std::future_status::timeout);
   release("k", *granted);
   EXPECT_TRUE(late.get());
+}
+
+TEST_F(Lives, ATicketThatIsPolledTwiceIsWithTheLaterPoller) {
+  auto held = engine_->try_claim(request("k", "test", "holder"));
+  ASSERT_TRUE(held);
+  Wait poll = up_to(seconds(20));
+  poll.ticket = "mine";
+  poll.grace = seconds(20);
+  const auto polls = [&](const std::string& part) {
+    return std::async(std::launch::async,
+                      [this, poll, part] { return engine_->await(request("k", "test", part), poll); });
+  };
+  auto earlier = polls("earlier");
+  until_in_line("k", "1");
+  auto later = polls("later");
+  const auto superseded = earlier.get();
+  ASSERT_FALSE(superseded);
+  EXPECT_EQ(superseded.error().code, Code::cancelled);
+  EXPECT_NE(superseded.error().message.find("the same ticket"), std::string::npos) << superseded.error().message;
+  release("k", *held);
+  const auto granted = later.get();
+  ASSERT_TRUE(granted) << granted.error().message;
+  release("k", *granted);
+}
+
+// Places change hands while the key does, some in the moment that they are given up: no cell is given back twice.
+TEST_F(Lives, ManyPollersOfOneTicketLeaveAWholeTable) {
+  std::atomic<int> grants{0};
+  std::vector<std::jthread> pollers;
+  for (int i = 0; i < 6; ++i) {
+    pollers.emplace_back([this, &grants, i] {
+      for (int turn = 0; turn < 100; ++turn) {
+        Wait poll = up_to(milliseconds((turn + i) % 7));
+        poll.ticket = i < 4 ? "one" : "two";
+        poll.grace = milliseconds(1 + turn % 4);
+        const auto granted = engine_->await(request("k", "test", std::string(40, 'p') + std::to_string(i)), poll);
+        if (!granted) continue;
+        ++grants;
+        EXPECT_TRUE(engine_->verify({*Key::parse("k"), granted->claim, granted->epoch}));
+        ::poll(nullptr, 0, turn % 4);  // the others wait, and meet at their ticket
+        release("k", *granted);
+      }
+    });
+  }
+  pollers.clear();
+  EXPECT_GT(grants, 0);
+  for (const std::string& fault : local::faults_in(local::core_of(*engine_))) ADD_FAILURE() << fault;
+  auto granted = engine_->await(request("k", "test", "afterwards"), up_to(seconds(10)));
+  ASSERT_TRUE(granted) << granted.error().message;
+  release("k", *granted);
+  EXPECT_EQ(local::lost_cells(local::core_of(*engine_)), 0u);
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ class LocalDirector(storm.Director):
     def kill_nest(self):
         for serial in self.workers:
             if self.nested.get(serial) is self.nest:
-                self.account.killed[serial] = storm.now()
+                self.account.killed.setdefault(serial, storm.now())
         nest, self.nest = self.nest, None
         nest.kill(self.reap)
         self.counts["namespaces killed"] += 1

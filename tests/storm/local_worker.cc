@@ -115,7 +115,8 @@ std::optional<Lease> Worker::claim(const Key& key) {
   tenure::ClaimOptions options;
   int wait_ms = one_in(7) ? 0 : 1 + below(kMostWaitMs);
   if (wild_one_in(8) || ticket_for_) {
-    options.ticket = "ticket of " + std::string(words_[4]);
+    // One in four polls in the place of others, too.
+    options.ticket = one_in(4) ? "a shared ticket" : "ticket of " + std::string(words_[4]);
     options.grace = milliseconds(1 + below(1'000));
     wait_ms = 1 + below(60);
     ticket_for_ = key;

@@ -82,7 +82,7 @@ class Director:
             self.counts["killed" if status else "left"] += 1
 
     def kill(self, serial):
-        self.account.killed[serial] = now()
+        self.account.killed.setdefault(serial, now())  # it may take its time to die, and be chosen again
         self.workers[serial].send_signal(signal.SIGKILL)
 
     def stop(self, serial):

@@ -83,7 +83,65 @@ void check_bucket(Core& core, std::uint32_t index, Faults& faults) {
   }
 }
 
+// Words of those that have it or wait for it: each cell is a text, and of one alone.
+class Texts {
+ public:
+  Texts(const Core& core, Faults& faults) : core_(core), faults_(faults) {}
+
+  void check(CellIndex of, std::size_t field) {
+    const std::string name = "text of cell " + std::to_string(of);
+    CellIndex at = static_cast<CellIndex>(core_.table.cell(of).body[field].load(std::memory_order_relaxed));
+    for (; at != 0; at = core_.table.cell(at).next.load(std::memory_order_relaxed)) {
+      if (at > core_.table.last_cell()) return faults_.push_back(name + " goes on beyond the last cell");
+      if (word_of_cell(core_.table.cell(at)).kind != Kind::text) {
+        return faults_.push_back(name + " has cell " + std::to_string(at) + ", which is no text");
+      }
+      if (!seen_.insert(at).second) return faults_.push_back(name + " shares cell " + std::to_string(at));
+    }
+  }
+
+ private:
+  const Core& core_;
+  Faults& faults_;
+  std::set<CellIndex> seen_;
+};
+
+void check_texts(const Core& core, Faults& faults) {
+  Texts texts(core, faults);
+  for (CellIndex at = 1; at <= core.table.last_cell(); ++at) {
+    const CommitWord word = word_of_cell(core.table.cell(at));
+    const bool held = word.kind == Kind::slot && word.state == static_cast<std::uint8_t>(SlotState::held);
+    if (held) texts.check(at, slot_field::kText);
+    if (word.kind == Kind::node) texts.check(at, node_field::kText);
+    const std::uint64_t length = core.table.cell(at).body[slot_field::kText].load(std::memory_order_relaxed) >> 48;
+    if (word.kind == Kind::slot && length > kInlineKey) texts.check(at, slot_field::kKeyRest);
+  }
+}
+
+// In pockets there is nothing but what is ours and unused, and each cell once.
+std::set<CellIndex> check_pockets(Core& core, Faults& faults) {
+  std::set<CellIndex> found;
+  for (const CellIndex cell : core.pockets.all()) {
+    if (!found.insert(cell).second) faults.push_back("cell " + std::to_string(cell) + " is in two pockets");
+    if (word_of_cell(core.table.cell(cell)) != CommitWord{Kind::cached, 0, core.me}) {
+      faults.push_back("cell " + std::to_string(cell) + " is in a pocket and in use");
+    }
+  }
+  return found;
+}
+
 }  // namespace
+
+std::size_t lost_cells(Core& core) {
+  Faults faults;
+  const auto pockets = check_pockets(core, faults);
+  std::size_t lost = 0;
+  for (CellIndex at = 1; at <= core.table.last_cell(); ++at) {
+    const bool unused = word_of_cell(core.table.cell(at)) == CommitWord{Kind::cached, 0, core.me};
+    if (unused && !pockets.contains(at)) ++lost;
+  }
+  return lost;
+}
 
 Core& core_of(Engine& engine) {
   return static_cast<LocalEngine&>(engine).core();
@@ -106,6 +164,8 @@ std::vector<std::string> faults_in(Core& core) {
   for (const std::uint32_t home : homes) {
     if (home < core.table.limits().buckets) check_bucket(core, home, faults);
   }
+  check_texts(core, faults);
+  check_pockets(core, faults);
   return faults;
 }
 

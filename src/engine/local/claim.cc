@@ -165,6 +165,12 @@ bool Claiming::is_our_node(CellIndex slot) const {
          node.body[node_field::kCounter].load(std::memory_order_relaxed) == claim_.counter;
 }
 
+// Another claim with our ticket took our place up, and the text that lay there with it.
+void Claiming::forget_place() {
+  node_ = 0;
+  claim_.text = 0;
+}
+
 bool Claiming::find_ticket(Cell& slot, Wakes& wakes) {
   if (wait_ == nullptr || wait_->ticket.empty()) return false;
   const std::uint64_t hash = hash_of(wait_->ticket);
@@ -185,6 +191,7 @@ bool Claiming::find_ticket(Cell& slot, Wakes& wakes) {
     node.body[node_field::kText].store(two(claim_.text, claim_.flags | kTicket), std::memory_order_relaxed);
     word.member = core_.me;
     node.word.store(word.packed(), std::memory_order_release);
+    wakes.raise(node);  // who had it until now ends
     if (const CellIndex next = next_in_line(node); next != 0) wakes.raise(core_.table.cell(next));
     node_ = index;
     return true;
@@ -194,8 +201,10 @@ bool Claiming::find_ticket(Cell& slot, Wakes& wakes) {
 
 Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
   Cell& slot = core_.table.cell(index);
-  // A ticket that another poller took over, or that was out of its grace, is no place of ours any more.
-  if (node_ != 0 && !is_our_node(index)) node_ = 0;
+  if (node_ != 0 && !is_our_node(index)) {
+    forget_place();
+    return Look::superseded;
+  }
   if (node_ == 0) find_ticket(slot, wakes);
   if (node_ != 0) {
     core_.table.cell(node_).body[node_field::kText].fetch_and(~(std::uint64_t{kPassed} << 32),
@@ -323,13 +332,19 @@ bool Claiming::leave(bool held_up) {
     auto section = Section::enter(core_, bucket_, bound);
     Cell& node = core_.table.cell(node_);
     if (!section) {
-      // Somebody is stopped inside: whoever comes by later takes it out of the line. Its text goes with it.
-      node.body[node_field::kText].fetch_or(std::uint64_t{kAbandoned} << 32, std::memory_order_relaxed);
-      claim_.text = 0;
-      node_ = 0;
+      // Somebody is stopped inside: whoever comes by later takes it out of the line. Its text goes with it. A place
+      // with a ticket may be another's by now: it stays, and is passed over until it is polled again.
+      if (wait_->ticket.empty()) {
+        node.body[node_field::kText].fetch_or(std::uint64_t{kAbandoned} << 32, std::memory_order_relaxed);
+      }
+      forget_place();
       return false;
     }
-    const CellIndex index = node.owner.load(std::memory_order_relaxed);
+    const CellIndex index = find_slot(core_, section->bucket(), wanted_);
+    if (index == 0 || !is_our_node(index)) {
+      forget_place();
+      return false;
+    }
     Cell& slot = core_.table.cell(index);
     if (is_offered(slot) && grantee_of(slot) == node_) {
       accept(index, wakes);
@@ -517,6 +532,11 @@ Result<Grant> Claiming::run() {
     if (!seen && outlasts(seen.error())) continue;
     if (!seen) return ends(seen.error());
     if (*seen == Look::granted) return grant();
+    if (*seen == Look::superseded) {
+      return fail(Code::cancelled,
+                  "another claim with the same ticket took up this one's place in the line of " + request_.key.text(),
+                  "let one claim at a time wait with a ticket");
+    }
     if (*seen == Look::no_epoch) {
       if (auto raised = engine_.raise_ceiling(true); !raised) return ends(raised.error());
       continue;

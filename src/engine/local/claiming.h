@@ -24,8 +24,9 @@ class Claiming {
   enum class Look : std::uint8_t {
     granted,
     another_has_it,
-    no_epoch,  // the durable ceiling must be raised first
-    again,     // something changed under our hands
+    no_epoch,    // the durable ceiling must be raised first
+    superseded,  // another claim with the same ticket has our place
+    again,       // something changed under our hands
   };
 
   Result<void> prepare();
@@ -40,6 +41,7 @@ class Claiming {
   Result<bool> act_on_facts(const SlotView& seen);
   Result<bool> reclaim(const SlotView& seen);
   bool find_ticket(Cell& slot, Wakes& wakes);
+  void forget_place();
 
   Error refusal(const SlotView& seen);
   // From the moment that we stand in line.

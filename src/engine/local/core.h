@@ -39,6 +39,14 @@ class Pockets {
     }
     return false;
   }
+  // As they are now: for checks.
+  std::vector<CellIndex> all() const {
+    std::vector<CellIndex> cells;
+    for (const auto& pocket : pockets_) {
+      if (const CellIndex cell = pocket.load(std::memory_order_acquire); cell != 0) cells.push_back(cell);
+    }
+    return cells;
+  }
 
  private:
   std::array<std::atomic<CellIndex>, 8> pockets_{};

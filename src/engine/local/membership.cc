@@ -27,6 +27,16 @@ rules::ByteSight sight_of(env::LocalFolder::ByteSight seen) {
   return rules::ByteSight::unreadable;
 }
 
+// Its row may still be that of the member whose number it takes over: only its byte speaks for it.
+Verdict prove_joining(const Core& core, std::uint16_t number, std::uint64_t state) {
+  const bool free = core.folder->probe_byte(number) == env::LocalFolder::ByteSight::free;
+  if (core.table.state(number).load(std::memory_order_acquire) != state) {
+    return {Liveness::unknown, "it has just joined, or just left"};
+  }
+  if (free) return {Liveness::dead, "it ended while it joined the space"};
+  return {Liveness::live, "it is joining the space"};
+}
+
 std::string boot_id_of(const Header& header) {
   const auto* text = reinterpret_cast<const char*>(header.boot_id.data());
   return {text, strnlen(text, header.boot_id.size())};
@@ -142,6 +152,7 @@ Verdict prove(Core& core, MemberId member, Care care) {
   // A number is given out again only after its former member was proven dead, or had left.
   if (generation_of(state) != member.generation) return {Liveness::dead, "its member number was given to another"};
   if (phase_of(state) == Phase::free) return {Liveness::dead, "it has left the space"};
+  if (phase_of(state) == Phase::joining) return prove_joining(core, member.number, state);
   MemberRow& row = core.table.row(member.number);
   const std::uint32_t life = row.life.load(std::memory_order_acquire);
   rules::MemberEvidence evidence;
