@@ -28,7 +28,7 @@ if(TENURE_COVERAGE)
   target_link_options(tenure_flags INTERFACE --coverage)
 endif()
 
-# The sanitizer builds compile a folder in a few large pieces (CMAKE_UNITY_BUILD), which takes a third of the time. These
+# The builds of ./check compile a folder in a few large pieces (CMAKE_UNITY_BUILD), which takes a third of the time. These
 # files stay alone, because they share a local name with another of their folder.
 set_source_files_properties(
   src/engine/memory/memory_claim.cc src/model/side_files.cc src/os/linux/probe_local.cc src/os/linux/section_lock_test.cc src/os/linux/ending_process_test.cc
@@ -84,9 +84,6 @@ function(tenure_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE TENURE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # what is tested is optimised, the test need not be
-  if(TENURE_UNITY_TESTS)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-  endif()
   # An empty value would vanish on its way and take the next word for its own.
   set(properties TIMEOUT 120)
   if(ARG_LABELS)

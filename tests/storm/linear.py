@@ -72,8 +72,8 @@ def fault_in(operations):
         first, done, state = node
         if all(operations[number].end == NEVER for number in range(first, len(operations)) if number not in done):
             return None
-        if first > farthest[0]:
-            farthest = (first, node)
+        if first + len(done) > farthest[0]:
+            farthest = (first + len(done), node)
         next_ones = []
         for number in candidates(operations, first, done):
             after = step(state, operations[number])
