@@ -8,6 +8,7 @@
 #include "deaths/actors.h"
 #include "engine/local/check.h"
 #include "engine/local/fault_point.h"
+#include "engine/local/membership.h"
 
 namespace tenure::local_test {
 namespace {
@@ -46,6 +47,24 @@ void PrintTo(const Scene& scene, std::ostream* out) {
 
 Wait up_to(Duration most) {
   return Wait{.at_most = most};
+}
+
+// Leaves a place in line with a ticket, of a member that was killed.
+void leave_a_dead_poller(Engine& engine, const std::string& key) {
+  const std::string path = local::core_of(engine).folder->path();
+  Actor poller([&](const Actor::Line& line) {
+    const auto own = join(path);
+    Wait wait = up_to(std::chrono::milliseconds(1));
+    wait.ticket = "of the dead";
+    wait.grace = std::chrono::milliseconds(100);
+    (void)own->await(request(key, "dead", "poller"), wait);
+    line.say('p');
+    (void)line.hear();
+    return 0;
+  });
+  (void)poller.hear();
+  poller.kill(SIGKILL);
+  (void)poller.wait();
 }
 
 std::vector<Scene> scenes() {
@@ -95,6 +114,26 @@ std::vector<Scene> scenes() {
          wait.ticket = "ticket";
          wait.grace = seconds(1);
          for (int i = 0; i < 2; ++i) (void)engine.await(request(key, "victim", "waiter"), wait);
+       },
+       true},
+      {"a_ticket_that_another_polled",
+       [](Engine& engine, const std::string& key) {
+         Wait wait = up_to(std::chrono::milliseconds(1));
+         wait.ticket = "ticket";
+         wait.grace = seconds(1);
+         (void)engine.await(request(key, "victim", "first poller"), wait);
+       },
+       [](Engine& engine, const std::string& key) {
+         Wait wait = up_to(std::chrono::milliseconds(5));
+         wait.ticket = "ticket";
+         wait.grace = std::chrono::milliseconds(20);
+         (void)engine.await(request(key, "victim", "second poller"), wait);
+       },
+       true},
+      {"a_dead_poller", [](Engine& engine, const std::string& key) { leave_a_dead_poller(engine, key); },
+       [](Engine& engine, const std::string& key) {
+         (void)engine.await(request(key, "victim", "waiter"), up_to(std::chrono::milliseconds(20)));
+         local::clear_dead_members(local::core_of(engine));
        },
        true},
   };

@@ -26,8 +26,9 @@ bool advance_node(Core& core, Cell& slot, const Facts::Node& fact, Wakes& wakes,
     return false;
   if (fact.dead) {
     if (keep_ticket(core, node)) return false;
-    spent.text(adopt_text(core, low(at(node, node_field::kText))));
+    const CellIndex text = low(at(node, node_field::kText));
     leave_line(core, slot, fact.node, &wakes);
+    spent.text(adopt_text(core, text));  // only what no node refers to any more
     spent.node(fact.node);
     return true;
   }

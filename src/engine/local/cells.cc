@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/local/fault_point.h"
 #include "engine/local/membership.h"
 #include "engine/local/words_of.h"
 
@@ -160,6 +161,7 @@ CellIndex adopt_text(Core& core, CellIndex first) noexcept {
       core.table.cell(before).next.store(0, std::memory_order_relaxed);
       return first;
     }
+    TENURE_POINT("text adopted");
     before = at;
     at = cell.next.load(std::memory_order_relaxed);
   }
@@ -169,6 +171,7 @@ CellIndex adopt_text(Core& core, CellIndex first) noexcept {
 void disown_text(Core& core, CellIndex first) noexcept {
   for (std::size_t count = 0; first != 0 && count < kMaxTextCells; ++count) {
     core.table.cell(first).word.store(CommitWord{Kind::text, 0, {}}.packed(), std::memory_order_relaxed);
+    TENURE_POINT("text disowned");
     first = core.table.cell(first).next.load(std::memory_order_relaxed);
   }
 }

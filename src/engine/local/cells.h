@@ -26,7 +26,7 @@ std::string load_text(const Table& table, CellIndex first);
 // They are ours from now on, but for those that somebody who clears up after their dead member took first. The first of
 // ours, or 0. Safe inside a section.
 CellIndex adopt_text(Core& core, CellIndex first) noexcept;
-// They are no member's from now on: the rest of a key belongs to its slot.
+// They are no member's from now on: the rest of a key belongs to its slot, the text of a kept ticket to its node.
 void disown_text(Core& core, CellIndex first) noexcept;
 
 // Puts into the bitmap what it lost when somebody died between taking a bit and its cell.

@@ -123,8 +123,9 @@ Bound Claiming::bound() const {
 Claiming::Look Claiming::take_free(Section& section) {
   const Epoch epoch = take_epoch(core_);
   if (epoch.none()) return Look::no_epoch;
-  make_slot(core_, section, cell_, wanted_, rest_, claim_, epoch, now_);
-  disown_text(core_, std::exchange(rest_, 0));
+  // Before there is a slot: who died with it in hand would have the rest of its key taken away from under it.
+  disown_text(core_, rest_);
+  make_slot(core_, section, cell_, wanted_, std::exchange(rest_, 0), claim_, epoch, now_);
   claim_.text = 0;
   slot_ = std::exchange(cell_, 0);
   epoch_ = epoch;
@@ -180,17 +181,23 @@ bool Claiming::find_ticket(Cell& slot, Wakes& wakes) {
     if (node.body[node_field::kTicketLow].load(std::memory_order_relaxed) != hash) continue;
     const CellIndex text = low(node.body[node_field::kText].load(std::memory_order_relaxed));
     if (field(load_text(core_.table, text), Tag::ticket) != std::string_view(wait_->ticket)) continue;
+    // The place first, then what lies in it: at a death between two of these it is a ticket that nobody polls.
     CommitWord word = CommitWord::unpacked(node.word.load(std::memory_order_relaxed));
-    spent_.text(adopt_text(core_, text));
-    node.body[node_field::kNonce].store(core_.nonce, std::memory_order_relaxed);
-    node.body[node_field::kCounter].store(claim_.counter, std::memory_order_relaxed);
-    node.body[node_field::kTerms].store(claim_.terms, std::memory_order_relaxed);
-    node.body[node_field::kTtl].store(claim_.ttl, std::memory_order_relaxed);
-    node.body[node_field::kGrace].store(static_cast<std::uint64_t>(wait_->grace.count()), std::memory_order_relaxed);
-    node.body[node_field::kOfferedAt].store(static_cast<std::uint64_t>(now_.monotonic), std::memory_order_relaxed);
-    node.body[node_field::kText].store(two(claim_.text, claim_.flags | kTicket), std::memory_order_relaxed);
     word.member = core_.me;
     node.word.store(word.packed(), std::memory_order_release);
+    TENURE_POINT("ticket half taken over");
+    const auto put = [&](std::size_t at, std::uint64_t value) {
+      node.body[at].store(value, std::memory_order_relaxed);
+    };
+    put(node_field::kNonce, core_.nonce);
+    put(node_field::kCounter, claim_.counter);
+    put(node_field::kTerms, claim_.terms);
+    put(node_field::kTtl, claim_.ttl);
+    put(node_field::kGrace, static_cast<std::uint64_t>(wait_->grace.count()));
+    put(node_field::kOfferedAt, static_cast<std::uint64_t>(now_.monotonic));
+    put(node_field::kText, two(claim_.text, claim_.flags | kTicket));
+    TENURE_POINT("ticket taken over");
+    spent_.text(adopt_text(core_, text));
     wakes.raise(node);  // who had it until now ends
     if (const CellIndex next = next_in_line(node); next != 0) wakes.raise(core_.table.cell(next));
     node_ = index;

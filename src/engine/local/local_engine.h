@@ -59,6 +59,8 @@ class LocalEngine final : public Engine, private ShortWay {
   // The current claim as the table has it, or what became of it.
   Result<SlotView> current(const ClaimRef& claim) const;
   Error lost(const ClaimRef& claim, const std::optional<SlotView>& now) const;
+  Result<bool> revoke_as_seen(const RevokeRequest& request, const std::optional<SlotView>& seen,
+                              const Observation& was);
   // Raises the durable bound of epochs when half of a block is left, or at once with `now`.
   Result<void> raise_ceiling(bool now);
 

@@ -79,9 +79,14 @@ Result<void> clear_node(Core& core, MemberId member, CellIndex index) {
     auto section = Section::enter(core, slot.home.load(std::memory_order_relaxed), section_bound(core));
     if (!section) return fail(section.error());
     if (node.word.load(std::memory_order_relaxed) != word || CommitWord::unpacked(word).member != member) return {};
-    if (keep_ticket(core, node)) return {};
-    text = adopt_text(core, low(node.body[node_field::kText].load(std::memory_order_relaxed)));
+    text = low(node.body[node_field::kText].load(std::memory_order_relaxed));
+    if (keep_ticket(core, node)) {
+      // It stays, and with it what it refers to.
+      disown_text(core, text);
+      return {};
+    }
     leave_line(core, slot, index, &wakes);
+    text = adopt_text(core, text);  // only what no node refers to any more
     if (is_offered(slot) && grantee_of(slot) == 0) (void)grant_next(core, slot, wakes, core.monotonic_ns());
     ended = end_if_idle(core, section->bucket(), slot_index);
   }
