@@ -56,7 +56,7 @@ void leave_a_dead_poller(Engine& engine, const std::string& key) {
     const auto own = join(path);
     Wait wait = up_to(std::chrono::milliseconds(1));
     wait.ticket = "of the dead";
-    wait.grace = std::chrono::milliseconds(100);
+    wait.grace = std::chrono::milliseconds(200);
     (void)own->await(request(key, "dead", "poller"), wait);
     line.say('p');
     (void)line.hear();
@@ -183,6 +183,7 @@ class Deaths : public testing::TestWithParam<Scene> {
       if (held) release(key, *held);
       victim.wait();
     }
+    if (!scene.test_waits) expect_a_whole_table();  // nobody else is at work: as the victim left it
     afterwards(key, std::move(waiting));
     return points;
   }
