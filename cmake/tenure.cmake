@@ -61,15 +61,15 @@ function(tenure_library name)
   endif()
 endfunction()
 
-# tenure_program(NAME MAIN file LINK targets…): a program in bin/ of the build folder. Its C++ runtime is linked in, so that
-# it starts without loading it; libc stays shared, because the password database is read through it.
+# tenure_program(NAME MAIN file LINK targets…): a program in bin/ of the build folder. It is linked whole, at fixed
+# addresses: loading libraries and relocating would take longer than what it does.
 function(tenure_program name)
   cmake_parse_arguments(ARG "" "MAIN" "LINK" ${ARGN})
   add_executable(${name} ${PROJECT_SOURCE_DIR}/${ARG_MAIN})
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   if(NOT TENURE_SANITIZE)
-    target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
+    target_link_options(${name} PRIVATE -static -no-pie)
   endif()
 endfunction()
 

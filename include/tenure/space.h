@@ -25,6 +25,7 @@
 #include "tenure/handle.h"
 #include "tenure/holder.h"
 #include "tenure/key.h"
+#include "tenure/pending_claim.h"
 #include "tenure/stop.h"
 #include "tenure/terms.h"
 #include "tenure/time.h"
@@ -144,6 +145,11 @@ class Space {
   // By default: exclusive, no TTL, one try.
   Result<Lease> claim(const Key& key) const;
   Result<Lease> claim(const Key& key, const ClaimOptions& options) const;
+
+  // The same, while the caller does something else: its end makes a descriptor readable (pending_claim.h). on_wait is
+  // called on a thread of the claim. Code::usage with ClaimOptions::stop; Code::no_descriptors; Code::limit_reached
+  // when no further thread can be had. All else is the outcome of the claim.
+  Result<PendingClaim> begin_claim(const Key& key, const ClaimOptions& options) const;
 
   // By handle, for another process of the same user.
   Result<std::optional<Duration>> renew(const Handle& handle) const;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <expected>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,15 +24,14 @@ struct ChildEnd {
 
 class Child {
  public:
-  // It could not be started: as shells have it, 127 where there is no such program, else 126. Or it was called off: 0.
+  // As shells have it: 127 where there is no such program, else 126.
   struct NotStarted {
     int exit_code = 126;
     std::string message;
   };
-  // The thread that calls must live as long as the process: the child is killed when it ends. `ready` is called when
-  // the child's process is there, and so gets all signals of its group, but runs nothing yet: false calls it off.
-  static std::expected<Child, NotStarted> start(const ChildPlan& plan, const SignalGate& gate,
-                                                const std::function<bool()>& ready);
+  // The thread that calls must live as long as the process: the child is killed when it ends. What is sent to our
+  // process group while it begins waits for it.
+  static std::expected<Child, NotStarted> start(const ChildPlan& plan, const SignalGate& gate);
 
   Child(Child&&) noexcept = default;
   Child& operator=(Child&&) = delete;

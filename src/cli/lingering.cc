@@ -17,7 +17,7 @@ Lingering::Lingering(const Lease& lease, const Space& space, std::optional<Durat
     : lease_(lease),
       space_(space),
       ttl_(ttl),
-      clock_(compose::real_environment().clock),
+      clock_(compose::real_clock()),
       next_look_(now() + lease.remaining().value_or(Duration{0}) + kMargin) {}
 
 std::optional<Duration> Lingering::until_next_look() const {

@@ -28,10 +28,11 @@ class Waiting {
   Result<Lease> claim(const Key& key, ClaimOptions options) {
     options.stop = &stop_;
     options.on_wait = [this, wait = options.wait](const Observation& seen) { tell(seen, wait); };
-    auto sentinel = Sentinel::post(stop_, {gate_.descriptor()}, [this](std::size_t) { return interrupted(); });
-    if (!sentinel) return fail(sentinel.error());
+    // Over a local space a claim that nobody stands in the way of has no time to be interrupted.
+    if (!space_.traits().pushes_loss) watch();
     auto lease = space_.claim(key, options);
-    sentinel->dismiss();
+    sentinel_.reset();
+    if (!lease && blind_) return fail(*blind_);
     if (!lease && own_holder_) return fail(own_holder_error(key));
     return lease;
   }
@@ -48,7 +49,20 @@ class Waiting {
   }
 
  private:
+  // For signals, from here on.
+  void watch() {
+    if (sentinel_ || blind_) return;
+    auto sentinel = Sentinel::post(stop_, {gate_.descriptor()}, [this](std::size_t) { return interrupted(); });
+    if (sentinel) {
+      sentinel_.emplace(std::move(*sentinel));
+    } else {
+      blind_ = sentinel.error();
+      stop_.request();
+    }
+  }
+
   void tell(const Observation& seen, std::optional<Duration> wait) {
+    watch();
     if (seen.holder && is_ancestor(seen.holder->process)) {
       own_holder_ = std::make_shared<Observation>(seen);
       return stop_.request();
@@ -71,6 +85,8 @@ class Waiting {
   const Arguments& arguments_;
   int signal_ = 0;
   std::shared_ptr<Observation> own_holder_;
+  std::optional<Sentinel> sentinel_;
+  std::optional<Error> blind_;  // signals could not be watched for
 };
 
 struct Plan {
@@ -162,17 +178,14 @@ class Run {
   Result<int> hold(Lease& lease, Waiting& waiting) {
     auto renewer = Renewer::start(lease, plan_.options.terms.ttl);
     if (!renewer) return failed(renewer.error());
-    std::optional<GroupEar> ear;
-    auto child = Child::start(child_plan(lease), gate_, [&] {
-      ear.emplace();
-      return !waiting.interrupted();
-    });
-    if (!child && child.error().exit_code == 0) return interrupted(waiting.signal());
+    GroupEar ear;
+    if (waiting.interrupted()) return interrupted(waiting.signal());
+    auto child = Child::start(child_plan(lease), gate_);
     if (!child) return not_started(child.error());
     const Watchwords words{plan_.options.terms.at_loss, plan_.grace, [&](const Loss& loss) {
                              complain(loss_message(lease.key(), lease.epoch(), loss, space_, arguments_.json));
                            }};
-    Supervised outcome = supervise(*child, lease, *renewer, gate_, *ear, words);
+    Supervised outcome = supervise(*child, lease, *renewer, gate_, ear, words);
     if (!outcome.loss) outcome.loss = give_back(lease);
     return outcome.loss ? lost(outcome.end) : ended(outcome.end);
   }

@@ -22,7 +22,7 @@ class Supervisor {
         gate_(gate),
         ear_(ear),
         words_(words),
-        clock_(compose::real_environment().clock) {}
+        clock_(compose::real_clock()) {}
 
   Supervised run() {
     while (true) {

@@ -12,6 +12,10 @@ env::Environment real_environment() {
           std::make_shared<const os::RealProcesses>()};
 }
 
+std::shared_ptr<const env::Clock> real_clock() {
+  return std::make_shared<const os::RealClock>();
+}
+
 std::string local_time(WallTime at) {
   return os::local_time(at);
 }

@@ -1,6 +1,7 @@
 // The outside world as it is: the only place that builds it.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "env/environment.h"
@@ -8,6 +9,9 @@
 namespace tenure::compose {
 
 env::Environment real_environment();
+
+// Its clock alone: nothing is asked of the system for it.
+std::shared_ptr<const env::Clock> real_clock();
 
 // "Nov 29 20:49:47", where the user lives: for people alone.
 std::string local_time(WallTime at);

@@ -1,14 +1,13 @@
 #include "os/linux/standpoint.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <vector>
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "os/linux/password_entry.h"
 #include "os/linux/proc_files.h"
 
 namespace tenure::os {
@@ -61,13 +60,8 @@ std::optional<ProcStat> own_stat() {
 }  // namespace
 
 std::string user_name_of(std::uint32_t user) {
-  std::vector<char> buffer(16384);
-  passwd entry{};
-  passwd* found = nullptr;
-  if (getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
-    return escape_controls(cut_text(found->pw_name, limits::kUserNameBytes));
-  }
-  return std::to_string(user);
+  const auto entry = password_entry(user);
+  return entry ? escape_controls(cut_text(entry->name, limits::kUserNameBytes)) : std::to_string(user);
 }
 
 Standpoint read_standpoint() {

@@ -1,32 +1,19 @@
 #include "os/linux/user_home.h"
 
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <climits>
 #include <cstdlib>
-#include <vector>
+
+#include "os/linux/password_entry.h"
 
 namespace tenure::os {
-namespace {
-
-constexpr std::size_t kEntryBytes = 64 * 1024;
-
-std::string folder_of(std::uint32_t user) {
-  std::vector<char> buffer(kEntryBytes);
-  struct passwd entry = {};
-  struct passwd* found = nullptr;
-  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return {};
-  return found->pw_dir == nullptr ? "" : found->pw_dir;
-}
-
-}  // namespace
 
 UserHome user_home() {
   UserHome home;
   home.user = ::geteuid();
-  home.folder = folder_of(home.user);
+  if (auto entry = password_entry(home.user)) home.folder = std::move(entry->home);
   struct stat status = {};
   if (home.folder.empty() || home.folder.front() != '/') {
     home.why_not = "the password database names no home for user " + std::to_string(home.user);

@@ -14,7 +14,7 @@ struct UserHome {
   std::string why_not;  // when it is not usable
 };
 
-// Asks the password database (files, or whatever the system is set up to ask). Blocks as long as that takes.
+// Asks the password database, as password_entry.h says.
 UserHome user_home();
 
 // An environment variable; nullopt when unset or empty.
