@@ -31,7 +31,7 @@ endif()
 # The builds of ./check compile a folder in a few large pieces (CMAKE_UNITY_BUILD), which takes a third of the time. These
 # files stay alone, because they share a local name with another of their folder.
 set_source_files_properties(
-  src/engine/memory/memory_claim.cc src/model/side_files.cc src/os/linux/probe_local.cc src/os/linux/section_lock_test.cc src/os/linux/ending_process_test.cc
+  src/engine/memory/memory_claim.cc src/model/side_files.cc src/os/linux/probe_local.cc src/os/linux/probe_locks.cc src/os/linux/section_lock_test.cc src/os/linux/ending_process_test.cc
   src/os/linux/keeper_thread_test.cc src/os/linux/stable_content.cc
   src/model/ceiling_record.cc src/model/ceiling_record_test.cc src/rules/ceiling.cc src/rules/ceiling_test.cc src/engine/local/ceiling.cc
   src/rules/current.cc src/rules/current_test.cc src/rules/epochs_test.cc src/base/boost_json.cc
