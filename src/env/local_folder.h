@@ -43,6 +43,8 @@ class SharedMemory {
   // processes may do it at once. Code::no_space.
   virtual Result<void> allocate(std::size_t bytes) = 0;
   virtual FileIdentity identity() const noexcept = 0;
+  // These bytes are about to be used again and again: makes them cheap to touch at once. Advice, and no more.
+  virtual void bring_in(std::size_t /*from*/, std::size_t /*bytes*/) const noexcept {}
 };
 
 // The right to a byte that was taken for a child: open (close-on-exec) until destroyed.

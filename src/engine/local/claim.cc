@@ -273,29 +273,51 @@ void Claiming::record_grant() const {
 
 Result<Claiming::Look> Claiming::look() {
   now_ = read_clocks();
+  const bool may_stand = wait_ != nullptr && node_ == 0;
+  if (may_stand) {
+    if (auto spare = take_spare(); !spare) return fail(spare.error());
+  }
   Wakes wakes(core_);
   Look seen = Look::again;
+  Result<void> stood;
   {
     auto section = Section::enter(core_, bucket_, bound());
     if (!section) return fail(section.error());
     const CellIndex index = find_slot(core_, section->bucket(), wanted_);
     seen = index == 0 ? take_free(*section) : look_at(index, wakes);
+    // Where there is nothing to ask the system first, and nobody to tell, we stand in line at once.
+    if (seen == Look::another_has_it && may_stand && node_ == 0 && !needs_judging()) {
+      stood = stand(index);
+      if (stood) seen = look_at(index, wakes);
+    }
     if (seen == Look::granted) record_grant();
   }
   settle(core_, wakes, spent_);
+  if (!stood) return fail(stood.error());
   return seen;
 }
 
+// The first time that somebody here waits, what all who contend write to is brought in: not while the key is on its
+// way.
+Result<void> Claiming::take_spare() {
+  if (spare_node_ != 0) return {};
+  auto cell = take_cell(core_);
+  if (!cell) return fail(cell.error());
+  spare_node_ = *cell;
+  if (!core_.waited.load(std::memory_order_relaxed) && !core_.waited.exchange(true)) bring_in_events(core_);
+  return {};
+}
+
 Result<void> Claiming::enter() {
-  if (spare_node_ == 0) {
-    auto cell = take_cell(core_);
-    if (!cell) return fail(cell.error());
-    spare_node_ = *cell;
-  }
+  if (auto spare = take_spare(); !spare) return spare;
   auto section = Section::enter(core_, bucket_, bound());
   if (!section) return fail(section.error());
   const CellIndex index = find_slot(core_, section->bucket(), wanted_);
   if (index == 0) return {};  // it came free: the next look takes it
+  return stand(index);
+}
+
+Result<void> Claiming::stand(CellIndex index) {
   Cell& slot = core_.table.cell(index);
   if (length_of_line(slot) >= kMaxLine) {
     return fail(Code::limit_reached,

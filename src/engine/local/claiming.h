@@ -32,6 +32,9 @@ class Claiming {
   Result<void> prepare();
   Result<Look> look();
   Look look_at(CellIndex slot, Wakes& wakes);
+  Result<void> take_spare();
+  // Into the line of the slot, with the spare node. Inside the section.
+  Result<void> stand(CellIndex slot);
   Result<void> enter();
   Look take_free(Section& section);
   Look take_offered(Cell& slot);

@@ -84,6 +84,7 @@ struct Core {
   Pockets pockets;
   std::atomic<bool> unclean{false};  // a lease could not be given back
   std::vector<std::string> notes;    // for people, of the making of the table
+  std::atomic<bool> waited{false};   // somebody here has waited for a key
   std::mutex clearing;               // one thread at a time clears up after dead members
 
   const ProcessIdentity& self() const { return environment.processes->self().identity; }

@@ -117,6 +117,10 @@ void record(const Core& core, const Record& event) noexcept {
   first.words[kNumber].store(number + 1, std::memory_order_release);
 }
 
+void bring_in_events(const Core& core) noexcept {
+  core.memory->bring_in(core.table.places().events, core.table.limits().events * sizeof(EventLine));
+}
+
 void tell_watchers(const Core& core) noexcept {
   Header& header = core.table.header();
   if (header.watchers.load(std::memory_order_relaxed) == 0) return;

@@ -31,6 +31,9 @@ void record(const Core& core, const Record& event) noexcept;
 // After a section: wakes those who watch the ring, if there are any.
 void tell_watchers(const Core& core) noexcept;
 
+// The ring will be written to again and again: see SharedMemory::bring_in.
+void bring_in_events(const Core& core) noexcept;
+
 // What stands in the ring from `from` on (a count of lines), oldest first; lines that were overwritten are left out.
 struct Read {
   std::vector<Event> events;

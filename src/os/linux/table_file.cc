@@ -34,6 +34,13 @@ class TableMemory final : public env::SharedMemory {
   std::size_t size() const noexcept override { return mapping_.size(); }
   FileIdentity identity() const noexcept override { return identity_; }
 
+  void bring_in(std::size_t from, std::size_t bytes) const noexcept override {
+#ifdef MADV_POPULATE_WRITE
+    // Page by page, as they are touched, it takes twenty times as long. Older kernels do not know it.
+    madvise(data() + from, bytes, MADV_POPULATE_WRITE);
+#endif
+  }
+
   Result<void> allocate(std::size_t bytes) override {
     if (bytes > size()) return fail(Code::internal, "no more can be allocated of a table than was mapped");
     const auto folder = place_->open();
