@@ -37,6 +37,18 @@ bool is_of_another_process(Engine& engine, const Grant& grant) {
   return !standing && standing.error().code == Code::wrong_process;
 }
 
+int listen_in_the_same_memory(void* line) {
+  (void)static_cast<const Actor::Line*>(line)->hear();
+  ::_exit(0);
+}
+
+// A process that shares our memory and outlives us, until the test lets go of its end of the line.
+bool leave_a_sharer(const Actor::Line& line) {
+  static std::array<std::byte, 64 * 1024> stack;
+  static Actor::Line its = line;
+  return clone(listen_in_the_same_memory, stack.data() + stack.size(), CLONE_VM | SIGCHLD, &its) > 0;
+}
+
 // From here on futex_waitv(2) is not there for this process, as on older kernels and under some containers' filters.
 bool without_waitv() {
   std::array<sock_filter, 4> code{
@@ -95,6 +107,26 @@ TEST_F(StrangeLives, AChildThatNoHandlerOfForkHeardOfIsAnotherProcess) {
   EXPECT_TRUE(is_held("k"));
 }
 
+// Its memory, and with it its lock, goes last: what the kernel says of its threads must have decided before.
+TEST_F(StrangeLives, ADeathIsSeenWhileTheMemoryIsStillThere) {
+  const auto child = holder("k", [](Engine&, const Grant&, const Actor::Line& line) {
+    line.say(leave_a_sharer(line) ? 's' : 'x');
+    pause();
+    return 0;
+  });
+  ASSERT_EQ(child->hear(), 's');
+  auto next = waits("k", "next");
+  until_in_line("k", "1");
+  child->kill(SIGKILL);
+  const auto granted = next.get();
+  ASSERT_TRUE(granted) << granted.error().message;
+  ASSERT_TRUE(granted->displaced);
+  EXPECT_EQ(granted->displaced->verdict.liveness, Liveness::dead);
+  EXPECT_EQ(granted->displaced->verdict.evidence.find("let go of its lock"), std::string::npos)
+      << granted->displaced->verdict.evidence;
+  release("k", *granted);
+}
+
 TEST_F(StrangeLives, AHolderThatWritesALargeCoreIsAliveUntilItIsWritten) {
   std::string pattern;
   std::getline(std::ifstream("/proc/sys/kernel/core_pattern"), pattern);
@@ -105,7 +137,7 @@ TEST_F(StrangeLives, AHolderThatWritesALargeCoreIsAliveUntilItIsWritten) {
   const auto child = holder("k", [=](Engine&, const Grant&, const Actor::Line& line) {
     const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
     if (setrlimit(RLIMIT_CORE, &all) != 0 || chdir(folder.c_str()) != 0) return 6;
-    std::vector<char> large(std::size_t{96} << 20, 'x');
+    std::vector<char> large(std::size_t{24} << 20, 'x');
     line.say('r');
     (void)line.hear();
     signal(SIGABRT, SIG_DFL);

@@ -417,7 +417,7 @@ Result<bool> Claiming::act_on_facts(const SlotView& seen) {
   const Facts facts = judge(core_, seen, care, patience);
   if (facts.none()) return false;
   std::optional<Observation> displaced;
-  if (facts.over) displaced = observe(core_, request_.key, seen, care);
+  if (facts.over) displaced = observe(core_, request_.key, seen, facts.occupant);
   Wakes wakes(core_);
   bool done = false;
   {

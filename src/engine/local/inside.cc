@@ -77,7 +77,7 @@ std::vector<LocalMember> living_members(Core& core) {
                        .directory = std::move(seen.directory),
                        .since = seen.joined,
                        .verdict = verdict,
-                       .stopped = seen.stopped};
+                       .stopped = is_stopped(core, seen)};
     member.in_section = holds_a_bucket(table, id);
     member.keys = counts[number].keys;
     member.waits = counts[number].waits;

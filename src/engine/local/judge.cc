@@ -66,7 +66,7 @@ bool same_clock(const Core& core, MemberId member) {
 bool does_not_stir(Core& core, const NodeView& node, Duration patience) {
   if ((node.flags & kAbsent) != 0) return false;  // has its grace
   const Duration waited{core.monotonic_ns() - static_cast<std::int64_t>(node.offered_at)};
-  return see_member(core, node.word.member).stopped || (patience > Duration{0} && waited > patience);
+  return is_stopped(core, see_member(core, node.word.member)) || (patience > Duration{0} && waited > patience);
 }
 
 }  // namespace
@@ -131,6 +131,12 @@ rules::Occupant occupant_of(Core& core, const SlotView& slot, Care care) {
 }
 
 Observation observe(Core& core, const Key& key, const std::optional<SlotView>& slot, Care care) {
+  if (!slot) return observe(core, key, slot, rules::Occupant{});
+  const bool taken = slot->held() || grantee_in(*slot) != nullptr;
+  return observe(core, key, slot, taken ? occupant_of(core, *slot, care) : rules::Occupant{});
+}
+
+Observation observe(Core& core, const Key& key, const std::optional<SlotView>& slot, const rules::Occupant& occupant) {
   Observation seen{.key = key};
   seen.claimable = true;
   seen.why = "nobody holds it";
@@ -141,7 +147,6 @@ Observation observe(Core& core, const Key& key, const std::optional<SlotView>& s
     seen.why = slot->waiting == 0 ? seen.why : "nobody holds it; " + waiting + " do not stir";
     return seen;
   }
-  const rules::Occupant occupant = occupant_of(core, *slot, care);
   const rules::ClaimVerdict stranger = rules::decide_for_stranger(rules::Expiry::proof, occupant);
   seen.state = State::held;
   seen.epoch = slot->epoch;
@@ -164,7 +169,7 @@ Observation observe(Core& core, const Key& key, const std::optional<SlotView>& s
 Facts judge(Core& core, const SlotView& slot, Care care, Duration patience) {
   Facts facts;
   if (slot.held()) {
-    const rules::Occupant occupant = occupant_of(core, slot, care);
+    rules::Occupant occupant = occupant_of(core, slot, care);
     const auto verdict = rules::decide_for_stranger(rules::Expiry::proof, occupant);
     const bool dead = occupant.verdict.liveness == Liveness::dead;
     if (slot.guard != 0 && !guarded(core, slot)) {
@@ -173,6 +178,7 @@ Facts judge(Core& core, const SlotView& slot, Care care, Duration patience) {
     } else if (verdict.granted() && (dead || !guarded(core, slot))) {
       facts.over = {slot.index, slot.word.packed(), slot.epoch.value(), EventKind::taken_over, verdict.why};
     }
+    facts.occupant = std::move(occupant);
   }
   for (std::size_t i = 0; i < slot.line.size(); ++i) {
     const NodeView& node = slot.line[i];

@@ -26,6 +26,8 @@ bool guarded(const Core& core, const SlotView& slot);
 
 // How the key stands.
 Observation observe(Core& core, const Key& key, const std::optional<SlotView>& slot, Care care);
+// The same where it is known already who occupies it.
+Observation observe(Core& core, const Key& key, const std::optional<SlotView>& slot, const rules::Occupant& occupant);
 
 // What was found, pinned to what it was found of.
 struct Facts {
@@ -43,6 +45,7 @@ struct Facts {
     bool dead = false;  // else: it does not stir, and what it was granted goes on to another
   };
   std::optional<Over> over;
+  rules::Occupant occupant;  // of a slot that is held
   std::vector<Node> nodes;
   bool none() const { return !over && nodes.empty(); }
 };

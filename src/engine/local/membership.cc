@@ -136,12 +136,14 @@ MemberSeen see_member(const Core& core, MemberId member) {
   seen.command = field_or(text, Tag::command);
   seen.directory = field_or(text, Tag::directory);
   seen.current = true;
-  if (identity.pid_namespace == core.self().pid_namespace) {
-    const ProcessSight sight = core.environment.processes->look(identity.pid);
-    seen.stopped = sight.stat == ProcessSight::Stat::read && sight.start_ticks == identity.start_ticks &&
-                   (sight.state == 'T' || sight.state == 't');
-  }
   return seen;
+}
+
+bool is_stopped(const Core& core, const MemberSeen& member) {
+  if (!member.current || member.identity.pid_namespace != core.self().pid_namespace) return false;
+  const ProcessSight sight = core.environment.processes->look(member.identity.pid);
+  return sight.stat == ProcessSight::Stat::read && sight.start_ticks == member.identity.start_ticks &&
+         (sight.state == 'T' || sight.state == 't');
 }
 
 Verdict prove(Core& core, MemberId member, Care care) {
@@ -171,17 +173,20 @@ Verdict prove(Core& core, MemberId member, Care care) {
   }
   const MemberSeen seen = see_member(core, member);
   if (!seen.current) return {Liveness::dead, "its member number was given to another"};
-  evidence.byte = sight_of(core.folder->probe_byte(member.number));
-  if (evidence.flagged && evidence.byte != rules::ByteSight::free) {
-    const env::Processes& processes = *core.environment.processes;
+  // In the order of how soon each can tell.
+  const env::Processes& processes = *core.environment.processes;
+  evidence.ending = evidence.flagged && seen.identity.pid_namespace == core.self().pid_namespace &&
+                    processes.ending(seen.identity.pid, seen.identity.start_ticks);
+  if (!evidence.ending) evidence.byte = sight_of(core.folder->probe_byte(member.number));
+  if (evidence.flagged && !evidence.ending && evidence.byte != rules::ByteSight::free) {
     evidence.sight = processes.look(seen.identity.pid);
-    evidence.ending = processes.ending(seen.identity.pid, seen.identity.start_ticks);
   }
-  // The byte that was found free must have been this member's.
+  // What was found must have been of this member.
   if (generation_of(core.table.state(member.number).load(std::memory_order_acquire)) != member.generation) {
     return {Liveness::dead, "its member number was given to another"};
   }
-  if (!keeper && evidence.byte == rules::ByteSight::held) {
+  // One without a word that tells of its death.
+  if (!keeper && !evidence.flagged && evidence.byte == rules::ByteSight::held) {
     return {Liveness::live, "pid " + std::to_string(seen.identity.pid) + " is alive: its lock is held"};
   }
   return rules::judge_member(seen.identity, evidence, core.environment.processes->self());

@@ -14,9 +14,10 @@ struct MemberSeen {
   ProcessIdentity identity;
   std::string owner, host, user_name, command, directory;
   WallTime joined;
-  bool stopped = false;  // its process is stopped, as far as can be seen
 };
 MemberSeen see_member(const Core& core, MemberId member);
+// Its process is stopped, as far as can be seen. Asks the system.
+bool is_stopped(const Core& core, const MemberSeen& member);
 
 // Without asking the system: its number was given to another, or the kernel flagged its word, or it has none.
 inline bool suspicious(const Core& core, MemberId member) noexcept {

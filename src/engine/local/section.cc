@@ -29,12 +29,13 @@ Error busy(const Core& core, std::uint32_t word) {
                  "was it stopped or ended there? (pthread_cancel and longjmp out of a call do that)", nullptr};
   }
   const MemberSeen seen = see_member(core, owner);
+  const bool stopped = is_stopped(core, seen);
   std::string message = "the bucket of this key is held by ";
-  message += seen.stopped ? "stopped member pid " : "member pid ";
+  message += stopped ? "stopped member pid " : "member pid ";
   message += std::to_string(seen.identity.pid);
   if (!seen.command.empty()) message += " (" + seen.command + ")";
   return Error{Code::section_busy, message + ", which is inside the short section of the table",
-               seen.stopped ? "continue it: kill -CONT " + std::to_string(seen.identity.pid) : "try again", nullptr};
+               stopped ? "continue it: kill -CONT " + std::to_string(seen.identity.pid) : "try again", nullptr};
 }
 
 bool spin(const Core& core, std::uint32_t bucket) {

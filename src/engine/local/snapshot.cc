@@ -66,10 +66,10 @@ Error never_still(const Core& core, std::uint32_t word) {
   if (number >= core.table.limits().members) return error;
   const std::uint32_t generation = generation_of(core.table.state(number).load(std::memory_order_acquire));
   const MemberSeen seen = see_member(core, {number, generation});
+  const bool stopped = is_stopped(core, seen);
   const std::string pid = std::to_string(seen.identity.pid);
-  error.message =
-      std::string("the bucket of this key is held by ") + (seen.stopped ? "stopped " : "") + "member pid " + pid;
-  if (seen.stopped) error.remedy = "continue it: kill -CONT " + pid;
+  error.message = std::string("the bucket of this key is held by ") + (stopped ? "stopped " : "") + "member pid " + pid;
+  if (stopped) error.remedy = "continue it: kill -CONT " + pid;
   return error;
 }
 
