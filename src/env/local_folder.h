@@ -67,6 +67,8 @@ struct KeeperJob {
   // Called on the keeper's thread: after each knock, and at least once per `every`. Must not block for long.
   std::function<void()> round;
   Duration every{0};
+  // Nanoseconds, read before each sleep in place of `every`, where it is given.
+  const std::atomic<Duration::rep>* pause = nullptr;
 };
 
 inline constexpr std::uint32_t kThreadMask = 0x3fff'ffff;   // FUTEX_TID_MASK

@@ -5,14 +5,14 @@ Knows the table by its format alone, and of the processes what the director did 
 
 SECOND = 1_000_000_000
 FIRST_BOUND = SECOND // 4
-DOUBLINGS = 4
+DOUBLINGS, QUIET_DOUBLINGS = 7, 3
 SLACK = 3 * SECOND  # of a machine with many more processes than cores
 # A grantee that is stopped is passed over once its offer is older than two bounds of a waiter, who looks at the third.
 BOUNDS_WITH_A_STOPPED_GRANTEE = 3
 
 
 def bound_at(place):
-    return FIRST_BOUND << min(place, DOUBLINGS)
+    return FIRST_BOUND << min(place + QUIET_DOUBLINGS, DOUBLINGS)
 
 
 class Witness:
@@ -70,7 +70,7 @@ class Watch:
         stall = self.stall(index, ("inside", *sign), now)
         if self.stopped(table, table.member_in_lock(sign[0]), stall.since, now):
             stall.since = now
-        self.judge(index, f"somebody is inside its bucket, word {sign[0]:x}", now - stall.since, bound_at(DOUBLINGS))
+        self.judge(index, f"somebody is inside its bucket, word {sign[0]:x}", now - stall.since, bound_at(2))
 
     def in_use(self, table, slot, now):
         if not slot.held or not table.lives(slot.member):

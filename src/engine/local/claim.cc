@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <thread>
 
 #include "base/limits.h"
 #include "engine/check_request.h"
@@ -15,8 +16,10 @@ namespace tenure::local {
 namespace {
 
 constexpr Duration kFirstBound = std::chrono::milliseconds(250);
-constexpr std::uint32_t kDoublings = 4;                       // so that nobody sleeps longer than 4 s
+constexpr std::uint32_t kDoublings = 7;                       // with the place in line, and
+constexpr std::uint32_t kQuietDoublings = 3;                  // while nothing changes: 2 s for the first, 32 s at most
 constexpr Duration kOfferPatience = std::chrono::seconds(1);  // of a claim that does not wait
+constexpr int kDeathYields = 20;  // a death takes as long as its threads take to run once more
 constexpr Duration kFirstDeathPoll = std::chrono::microseconds(100);
 constexpr Duration kLastDeathPoll = std::chrono::milliseconds(10);
 constexpr Duration kMaxGrace = std::chrono::minutes(10);
@@ -235,6 +238,7 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
   if (ttl != 0)
     due_ = static_cast<std::int64_t>(slot.body[slot_field::kMonotonic].load(std::memory_order_relaxed) + ttl);
   holder_is_ours_ = !is_offered(slot) && word.member == core_.me;
+  further_proofs_ = (flags_of(slot) & kHasProofs) != 0;
   // Whoever has it, or is offered it: also one behind us, after we were passed over.
   predecessor_ = word.member;
   if (is_offered(slot)) {
@@ -297,14 +301,27 @@ Result<Claiming::Look> Claiming::look() {
   return seen;
 }
 
-// The first time that somebody here waits, what all who contend write to is brought in: not while the key is on its
-// way.
+// The first time that somebody here waits, what a hand-off and a death will need is brought in: pages that are touched
+// for the first time cost more than all else, and then the key would wait for them.
+void Claiming::get_ready_to_wait() const {
+  if (core_.waited.load(std::memory_order_relaxed) || core_.waited.exchange(true)) return;
+  bring_in_events(core_);
+  if (!core_.granted.load(std::memory_order_relaxed)) {
+    // Waiting is no work for the keeper: asleep already, it would only wake for the sake of leases.
+    core_.pause.store(kIdleRound.count(), std::memory_order_release);
+    core_.words->wake(core_.table.row(core_.me.number).inbox, 1);
+  }
+  const ProcessIdentity& self = core_.self();
+  (void)core_.environment.processes->ending(self.pid, self.start_ticks);
+  (void)core_.folder->probe_byte(core_.me.number);
+}
+
 Result<void> Claiming::take_spare() {
   if (spare_node_ != 0) return {};
   auto cell = take_cell(core_);
   if (!cell) return fail(cell.error());
   spare_node_ = *cell;
-  if (!core_.waited.load(std::memory_order_relaxed) && !core_.waited.exchange(true)) bring_in_events(core_);
+  get_ready_to_wait();
   return {};
 }
 
@@ -405,7 +422,7 @@ bool Claiming::needs_judging() const {
 }
 
 Duration Claiming::bound_of_place() const {
-  return kFirstBound * (1 << std::min(place_, kDoublings));
+  return kFirstBound * (1 << std::min(place_ + quiet_, kDoublings));
 }
 
 // True: something was done or has changed, look again.
@@ -413,7 +430,7 @@ Result<bool> Claiming::act_on_facts(const SlotView& seen) {
   // The first in line asks for the holder's byte now and then; the others rely on whom they stand behind.
   const bool first = node_ == 0 || place_ == 0;
   const Care care = wait_ == nullptr || (slept_to_the_bound_ && first) ? Care::usual : Care::quick;
-  const Duration patience = wait_ == nullptr ? kOfferPatience : bound_of_place() * 2;
+  const Duration patience = wait_ == nullptr ? kOfferPatience : kFirstBound * (2 << std::min(place_, kDoublings));
   const Facts facts = judge(core_, seen, care, patience);
   if (facts.none()) return false;
   std::optional<Observation> displaced;
@@ -508,10 +525,15 @@ Result<void> Claiming::sleep() {
   const bool dying = !predecessor_.none() && suspicious(core_, predecessor_);
   if (dying) {
     // It is not proven dead yet: no futex tells when its memory is freed.
+    if (++death_looks_ <= kDeathYields) {
+      std::this_thread::yield();
+      return {};
+    }
     death_poll_ = death_poll_ == Duration{0} ? kFirstDeathPoll : std::min(death_poll_ * 2, kLastDeathPoll);
     most = std::min(most, death_poll_);
   } else if (!predecessor_.none() && predecessor_ != core_.me) {
     death_poll_ = Duration{0};
+    death_looks_ = 0;
     Word32& life = core_.table.row(predecessor_.number).life;
     const std::uint32_t value = life.fetch_or(env::kSleepersBit, std::memory_order_acq_rel) | env::kSleepersBit;
     if ((value & env::kFlaggedBit) != 0 || suspicious(core_, predecessor_)) return {};
@@ -528,10 +550,14 @@ Result<void> Claiming::sleep() {
     }
   }
   slept_to_the_bound_ = core_.environment.clock->monotonic() - now >= bound_of_place();
+  // Where a proof beyond the member's own is asked for, nothing wakes us when it falls.
+  const bool quiet = slept_to_the_bound_ && !(place_ == 0 && further_proofs_);
+  quiet_ = quiet ? std::min(quiet_ + 1, kQuietDoublings) : 0;
   return {};
 }
 
 Grant Claiming::grant() {
+  note_grant(core_);
   Grant grant{.key = request_.key, .claim = claim_id(core_.nonce, claim_.counter), .epoch = epoch_};
   grant.place = slot_;
   grant.reclaimed = reclaimed_;

@@ -33,6 +33,7 @@ class Claiming {
   Result<Look> look();
   Look look_at(CellIndex slot, Wakes& wakes);
   Result<void> take_spare();
+  void get_ready_to_wait() const;
   // Into the line of the slot, with the spare node. Inside the section.
   Result<void> stand(CellIndex slot);
   Result<void> enter();
@@ -91,9 +92,12 @@ class Claiming {
   MemberId predecessor_;
   std::optional<std::int64_t> due_;  // monotonic: when the holder's TTL, a guard or the grace of a ticket runs out
   std::uint32_t place_ = 0;
+  std::uint32_t quiet_ = 0;  // sleeps to the bound in a row, as far as they count
+  bool further_proofs_ = false;
   bool holder_is_ours_ = false;
   bool slept_to_the_bound_ = false;
   Duration death_poll_{0};
+  int death_looks_ = 0;
   Epoch told_;
   bool told_of_hold_up_ = false;
 };

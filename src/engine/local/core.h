@@ -52,6 +52,9 @@ class Pockets {
   std::array<std::atomic<CellIndex>, 8> pockets_{};
 };
 
+inline constexpr Duration kRound = std::chrono::seconds(5);
+inline constexpr Duration kIdleRound = std::chrono::minutes(1);  // of who has nothing to lose
+
 struct Core {
   Core(env::Environment an_environment, std::shared_ptr<env::LocalFolder> a_folder,
        std::shared_ptr<env::Words> some_words)
@@ -82,10 +85,12 @@ struct Core {
   std::atomic<bool> over{false};
   std::string over_why;
   Pockets pockets;
-  std::atomic<bool> unclean{false};  // a lease could not be given back
-  std::vector<std::string> notes;    // for people, of the making of the table
-  std::atomic<bool> waited{false};   // somebody here has waited for a key
-  std::mutex clearing;               // one thread at a time clears up after dead members
+  std::atomic<bool> unclean{false};                  // a lease could not be given back
+  std::vector<std::string> notes;                    // for people, of the making of the table
+  std::atomic<bool> waited{false};                   // somebody here has waited for a key
+  std::atomic<bool> granted{false};                  // and had one, so that there may be something to lose
+  std::atomic<Duration::rep> pause{kRound.count()};  // of the keeper between two rounds, nanoseconds
+  std::mutex clearing;                               // one thread at a time clears up after dead members
 
   const ProcessIdentity& self() const { return environment.processes->self().identity; }
   std::int64_t monotonic_ns() const { return environment.clock->monotonic().since_origin.count(); }

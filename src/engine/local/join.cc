@@ -17,7 +17,6 @@ namespace {
 
 constexpr Duration kEntryPatience = std::chrono::seconds(10);
 constexpr Duration kBackOff = std::chrono::microseconds(500);
-constexpr Duration kRound = std::chrono::seconds(5);
 constexpr Duration kRemakePatience = std::chrono::seconds(1);  // with those who are just leaving
 
 // What lies under the name `table`.
@@ -296,7 +295,7 @@ Result<void> join(Core& core, LocalEngine& engine) {
   if (auto number = take_any_number(core); !number) return number;
   MemberRow& row = core.table.row(core.me.number);
   write_row(core, row);
-  env::KeeperJob job{&row.life, &row.inbox, [&engine] { engine.round(); }, kRound};
+  env::KeeperJob job{&row.life, &row.inbox, [&engine] { engine.round(); }, kRound, &core.pause};
   auto kept = core.folder->start_keeper(job);
   if (!kept && kept.error().code == Code::unsupported) {
     // Without a robust list its byte alone proves its death.

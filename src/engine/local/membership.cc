@@ -192,6 +192,14 @@ Verdict prove(Core& core, MemberId member, Care care) {
   return rules::judge_member(seen.identity, evidence, core.environment.processes->self());
 }
 
+void keep_watch(Core& core) noexcept {
+  core.granted.store(true, std::memory_order_relaxed);
+  if (core.pause.exchange(kRound.count(), std::memory_order_acq_rel) == kRound.count()) return;
+  Word32& inbox = core.table.row(core.me.number).inbox;
+  inbox.fetch_add(1, std::memory_order_release);
+  core.words->wake(inbox, 1);
+}
+
 void free_sections(Core& core, MemberId member) {
   const std::uint32_t word = lock_word(member);
   for (std::uint32_t index = 0; index < core.table.limits().buckets; ++index) {

@@ -29,6 +29,12 @@ inline bool suspicious(const Core& core, MemberId member) noexcept {
   return (life & env::kFlaggedBit) != 0 || (life & env::kThreadMask) == 0;
 }
 
+// From now on there is something to lose: the keeper looks often.
+void keep_watch(Core& core) noexcept;
+inline void note_grant(Core& core) noexcept {
+  if (!core.granted.load(std::memory_order_relaxed)) keep_watch(core);
+}
+
 enum class Care : std::uint8_t {
   quick,  // asks the system only where the word of the member gives reason to
   usual,  // asks for the byte too

@@ -42,6 +42,7 @@ bool LocalEngine::claim(const Key& key, ShortGrant& grant) noexcept {
     }
   }
   if (epoch.none()) return false;
+  note_grant(core);
   tell_watchers(core);
   grant.claim = claim_id(core.nonce, epoch.value());
   grant.epoch = epoch;

@@ -56,10 +56,10 @@ void KeeperThread::run() {
 }
 
 void KeeperThread::serve() {
-  const Duration every = std::max(job_.every, kShortestEvery);
   while (stopping_.load(std::memory_order_acquire) == 0) {
     const std::array<env::Watched, 2> watched{{{job_.inbox, inbox_seen_}, {&stopping_, 0}}};
-    words_.wait(watched, every);
+    const Duration every = job_.pause == nullptr ? job_.every : Duration{job_.pause->load(std::memory_order_acquire)};
+    words_.wait(watched, std::max(every, kShortestEvery));
     // Read before the round: a knock during it is for the next one.
     inbox_seen_ = value_of(job_.inbox);
     if (stopping_.load(std::memory_order_acquire) == 0) job_.round();
