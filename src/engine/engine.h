@@ -171,6 +171,9 @@ class Engine {
   // Called whenever leases may have been lost, from a thread of the engine: look at all of them. Set before the first
   // claim. Only where traits().pushes_loss.
   virtual void on_disturbance(const std::function<void()>& /*look*/) {}
+  // From now on it is called from a thread that has the descriptors of the process; before, perhaps from one that has
+  // not, and may do no more than note a loss. To be called from a thread of the process.
+  virtual void call_with_descriptors() {}
 };
 
 // A lease as the short way names it.

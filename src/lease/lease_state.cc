@@ -69,6 +69,7 @@ void LeaseState::drop(std::shared_ptr<LeaseState> state) {
 }
 
 int LeaseState::lost_descriptor() {
+  if (space_) space_->engine().call_with_descriptors();
   std::lock_guard lock(mutex_);
   if (!lost_signal_) {
     auto made = Stop::create();
@@ -206,6 +207,7 @@ std::optional<Loss> LeaseState::loss() const {
 }
 
 void LeaseState::on_lost(std::function<void(const Loss&)> callback) {
+  if (space_) space_->engine().call_with_descriptors();
   std::optional<Loss> already;
   {
     std::lock_guard lock(mutex_);

@@ -11,38 +11,32 @@ namespace {
 
 constexpr std::uint64_t kTicks = 500;
 
-struct Sight {
+struct MemberSight {
   const char* name;
   ProcessSight sight;
   bool over;  // of our own namespace, it proves the process dead
 };
 
-std::vector<Sight> sights() {
-  using Existence = ProcessSight::Existence;
-  using Stat = ProcessSight::Stat;
+std::vector<MemberSight> sights_of_members() {
+  using There = ProcessSight::Existence;
+  using Line = ProcessSight::Stat;
   return {
-      {"runs", {.existence = Existence::exists, .stat = Stat::read, .start_ticks = kTicks, .state = 'R'}, false},
-      {"is stopped", {.existence = Existence::exists, .stat = Stat::read, .start_ticks = kTicks, .state = 'T'}, false},
-      {"is gone", {.existence = Existence::absent, .stat = Stat::absent}, true},
-      {"is another",
-       {.existence = Existence::exists, .stat = Stat::read, .start_ticks = kTicks + 1, .state = 'R'},
-       true},
+      {"runs", {.existence = There::exists, .stat = Line::read, .start_ticks = kTicks, .state = 'R'}, false},
+      {"is stopped", {.existence = There::exists, .stat = Line::read, .start_ticks = kTicks, .state = 'T'}, false},
+      {"is gone", {.existence = There::absent, .stat = Line::absent}, true},
+      {"is another", {.existence = There::exists, .stat = Line::read, .start_ticks = kTicks + 1, .state = 'R'}, true},
       {"a zombie",
-       {.existence = Existence::exists,
-        .stat = Stat::read,
-        .start_ticks = kTicks,
-        .state = 'Z',
-        .threads_counted = true},
+       {.existence = There::exists, .stat = Line::read, .start_ticks = kTicks, .state = 'Z', .threads_counted = true},
        true},
       {"a zombie whose threads run",
-       {.existence = Existence::exists,
-        .stat = Stat::read,
+       {.existence = There::exists,
+        .stat = Line::read,
         .start_ticks = kTicks,
         .state = 'Z',
         .threads_counted = true,
         .other_threads = 1},
        false},
-      {"is hidden", {.existence = Existence::exists, .stat = Stat::denied}, false},
+      {"is hidden", {.existence = There::exists, .stat = Line::denied}, false},
       {"cannot be told of", {}, false},
   };
 }
@@ -67,7 +61,7 @@ Standpoint we(bool proc_usable) {
 
 // In the words of the design: the lock's freedom is proof by itself; without a flag nothing else is; with it the
 // system's word is, where it speaks of the same process.
-Liveness expected(const MemberEvidence& evidence, const Sight& sight, bool same_namespace, bool proc_usable) {
+Liveness expected(const MemberEvidence& evidence, const MemberSight& sight, bool same_namespace, bool proc_usable) {
   if (evidence.byte == ByteSight::free) return Liveness::dead;
   if (!evidence.flagged) return Liveness::live;
   if (!same_namespace) return Liveness::unknown;
@@ -77,7 +71,7 @@ Liveness expected(const MemberEvidence& evidence, const Sight& sight, bool same_
 }
 
 TEST(Membership, EverySmallWorld) {
-  for (const Sight& sight : sights()) {
+  for (const MemberSight& sight : sights_of_members()) {
     for (const bool flagged : {false, true}) {
       for (const bool ending : {false, true}) {
         for (const ByteSight byte : {ByteSight::not_asked, ByteSight::held, ByteSight::free, ByteSight::unreadable}) {

@@ -271,7 +271,7 @@ void Claiming::record_grant() const {
                  .epoch = epoch_.value(),
                  .wall = now_.wall,
                  .pid = core_.pid,
-                 .owner = request_.owner.empty() ? std::string_view(core_.owner_label) : request_.owner,
+                 .owner = request_.owner,
                  .why = request_.terms.reason});
 }
 

@@ -1,5 +1,6 @@
 // The member that an engine is: its traits, its end, and what its keeper thread does now and then.
 #include "engine/local/local_engine.h"
+
 #include "engine/local/cells.h"
 #include "engine/local/teller.h"
 
@@ -21,11 +22,6 @@ Traits traits_of(const env::LocalFolder& folder) {
   traits.exclusion = "strict among all processes of this machine that open " + folder.path();
   return traits;
 }
-
-struct Ringing {
-  std::shared_ptr<Teller> teller;
-  void operator()() const { teller->ring(); }
-};
 
 }  // namespace
 
@@ -97,22 +93,37 @@ void LocalEngine::round() {
   // Waking the other thread for nothing is what a hundred sleeping waiters would pay for.
   const std::uint32_t knocks = core.table.row(core.me.number).inbox.load(std::memory_order_acquire);
   if (knocks == std::exchange(knocks_, knocks) && !core.over.load(std::memory_order_relaxed)) return;
+  tell();
+}
+
+// A thread is made only for who has descriptors or callbacks that tell of a loss: most have neither.
+void LocalEngine::tell() {
+  const std::lock_guard telling(telling_);
   std::function<void()> look;
   {
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_);
+    if (teller_) return teller_->ring();
     look = disturbed_;
   }
   if (look) look();
 }
 
-void LocalEngine::on_disturbance(const std::function<void()>& look) {
-  // Who only looks has no keeper, and nothing to lose.
-  std::function<void()> next;
-  if (look && !core_->me.none()) next = Ringing{std::make_shared<Teller>(look)};
-  {
-    std::lock_guard lock(mutex_);
-    std::swap(next, disturbed_);
-  }
-  if (const Ringing* former = next.target<Ringing>()) former->teller->stop();
+void LocalEngine::call_with_descriptors() {
+  const std::lock_guard telling(telling_);
+  const std::lock_guard lock(mutex_);
+  if (!teller_ && disturbed_) teller_ = std::make_shared<Teller>(disturbed_);
 }
+
+void LocalEngine::on_disturbance(const std::function<void()>& look) {
+  std::shared_ptr<Teller> former;
+  {
+    const std::lock_guard telling(telling_);
+    const std::lock_guard lock(mutex_);
+    // Who only looks has no keeper, and nothing to lose.
+    disturbed_ = core_->me.none() ? nullptr : look;
+    former.swap(teller_);
+  }
+  if (former) former->stop();
+}
+
 }  // namespace tenure::local

@@ -14,6 +14,8 @@
 
 namespace tenure::local {
 
+class Teller;
+
 class LocalEngine final : public Engine, private ShortWay {
  public:
   explicit LocalEngine(std::unique_ptr<Core> core);
@@ -42,6 +44,7 @@ class LocalEngine final : public Engine, private ShortWay {
   // short_way.cc
   ShortWay* short_way() override { return core_->me.none() ? nullptr : this; }
   void on_disturbance(const std::function<void()>& look) override;
+  void call_with_descriptors() override;
 
   // What the keeper thread does now and then, and when somebody knocked.
   void round();
@@ -63,14 +66,17 @@ class LocalEngine final : public Engine, private ShortWay {
                               const Observation& was);
   // Raises the durable bound of epochs when half of a block is left, or at once with `now`.
   Result<void> raise_ceiling(bool now);
+  void tell();
 
   friend class Claiming;
 
   std::unique_ptr<Core> core_;
   Traits traits_;
   std::uint32_t knocks_ = 0;  // as the keeper thread saw them last
+  std::mutex telling_;        // held by the keeper while it calls `disturbed_` itself; before mutex_
   std::mutex mutex_;          // of what follows
   std::function<void()> disturbed_;
+  std::shared_ptr<Teller> teller_;  // calls it in place of the keeper
   std::map<std::string, std::unique_ptr<env::PassedByte>> passed_;
 };
 
