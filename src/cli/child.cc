@@ -67,9 +67,9 @@ int become(void* prepared) {
   // execvpe builds the path there, and the arguments of a script that names no interpreter.
   const std::size_t size = kChildStack + words * sizeof(char*);
   const auto stack = std::make_unique_for_overwrite<std::byte[]>(size);
-  const auto top = reinterpret_cast<std::uintptr_t>(stack.get() + size) / 16 * 16;
-  return ::clone(become, reinterpret_cast<void*>(top), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan,
-                 &descriptor);
+  std::byte* top = stack.get() + size;
+  top -= reinterpret_cast<std::uintptr_t>(top) % 16;
+  return ::clone(become, top, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan, &descriptor);
 }
 
 void wait_for(::pid_t pid, ::siginfo_t& info) {
