@@ -235,19 +235,19 @@ class WatchTest(Case):
         return watch.faults
 
     def test_waiter_asleep_beside_a_free_key(self):
-        self.assert_found("a lost wake-up", self.watch(FakeSlot([FakeNode(8, A)]), {A}, 4))
-        self.assertEqual(self.watch(FakeSlot([FakeNode(8, A)]), {A}, 3), [])
+        self.assert_found("a lost wake-up", self.watch(FakeSlot([FakeNode(8, A)]), {A}, 6))
+        self.assertEqual(self.watch(FakeSlot([FakeNode(8, A)]), {A}, 4), [])
 
     def test_waiter_asleep_beside_the_dead(self):
-        self.assert_found("a lost wake-up", self.watch(FakeSlot([FakeNode(8, A)], True, B), {A}, 4))
+        self.assert_found("a lost wake-up", self.watch(FakeSlot([FakeNode(8, A)], True, B), {A}, 6))
 
     def test_waiter_asleep_though_the_key_was_offered_to_it(self):
-        self.assert_found("a lost wake-up", self.watch(FakeSlot([FakeNode(8, A)], grantee=8), {A}, 4))
+        self.assert_found("a lost wake-up", self.watch(FakeSlot([FakeNode(8, A)], grantee=8), {A}, 6))
 
     def test_waiter_asleep_though_a_ttl_ran_out(self):
         slot = FakeSlot([FakeNode(8, A)], True, B, ttl=local_watch.SECOND)
-        self.assert_found("a lost wake-up", self.watch(slot, {A, B}, 5))
-        self.assertEqual(self.watch(slot, {A, B}, 4), [])
+        self.assert_found("a lost wake-up", self.watch(slot, {A, B}, 7))
+        self.assertEqual(self.watch(slot, {A, B}, 5), [])
 
     def test_key_in_use_may_be_waited_for(self):
         self.assertEqual(self.watch(FakeSlot([FakeNode(8, A)], True, B), {A, B}, 60), [])
@@ -260,14 +260,14 @@ class WatchTest(Case):
 
     def test_waiter_has_its_bound_after_it_was_continued(self):
         second = local_watch.SECOND
-        self.assertEqual(self.watch(FakeSlot([FakeNode(8, A)]), {A}, 6, [(1, 0, 3 * second)]), [])
-        self.assert_found("a lost wake-up", self.watch(FakeSlot([FakeNode(8, A)]), {A}, 8, [(1, 0, 3 * second)]))
+        self.assertEqual(self.watch(FakeSlot([FakeNode(8, A)]), {A}, 7, [(1, 0, 3 * second)]), [])
+        self.assert_found("a lost wake-up", self.watch(FakeSlot([FakeNode(8, A)]), {A}, 9, [(1, 0, 3 * second)]))
 
     def test_waiter_behind_a_stopped_grantee(self):
         slot = FakeSlot([FakeNode(8, A), FakeNode(9, B)], grantee=8)
         stops = [(1, 0, 1 << 60)]
-        self.assertEqual(self.watch(slot, {A, B}, 4, stops), [])
-        self.assert_found("a lost wake-up", self.watch(slot, {A, B}, 6, stops))
+        self.assertEqual(self.watch(slot, {A, B}, 10, stops), [])
+        self.assert_found("a lost wake-up", self.watch(slot, {A, B}, 12, stops))
 
     def test_key_that_goes_on_is_no_stall(self):
         def moving(now):

@@ -7,8 +7,9 @@ SECOND = 1_000_000_000
 FIRST_BOUND = SECOND // 4
 DOUBLINGS, QUIET_DOUBLINGS = 7, 3
 SLACK = 3 * SECOND  # of a machine with many more processes than cores
-# A grantee that is stopped is passed over once its offer is older than two bounds of a waiter, who looks at the third.
-BOUNDS_WITH_A_STOPPED_GRANTEE = 3
+IN_A_SECTION = 4 * SECOND  # others look at its owner each 5 ms
+# A grantee that is stopped is passed over at the next bound of a waiter, who may just have looked.
+BOUNDS_WITH_A_STOPPED_GRANTEE = 2
 
 
 def bound_at(place):
@@ -70,7 +71,7 @@ class Watch:
         stall = self.stall(index, ("inside", *sign), now)
         if self.stopped(table, table.member_in_lock(sign[0]), stall.since, now):
             stall.since = now
-        self.judge(index, f"somebody is inside its bucket, word {sign[0]:x}", now - stall.since, bound_at(2))
+        self.judge(index, f"somebody is inside its bucket, word {sign[0]:x}", now - stall.since, IN_A_SECTION)
 
     def in_use(self, table, slot, now):
         if not slot.held or not table.lives(slot.member):
