@@ -99,7 +99,7 @@ class Lease {
   bool lost() const noexcept;
   std::optional<Loss> loss() const;
   // Readable from the moment the loss is known: for poll and epoll. Not to be read from. Valid while the Lease lives.
-  // -1: it was asked for first now, and no descriptor is left.
+  // -1: it was asked for first now, and no descriptor, or no thread, is left.
   int lost_fd() const noexcept;
   // Called once, on the keeper's thread, as soon as the loss is known (at once if it is known already). Must not block.
   void on_lost(std::function<void(const Loss&)> callback);

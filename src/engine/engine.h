@@ -172,8 +172,8 @@ class Engine {
   // claim. Only where traits().pushes_loss.
   virtual void on_disturbance(const std::function<void()>& /*look*/) {}
   // From now on it is called from a thread that has the descriptors of the process; before, perhaps from one that has
-  // not, and may do no more than note a loss. To be called from a thread of the process.
-  virtual void call_with_descriptors() {}
+  // not, and may do no more than note a loss. To be called from a thread of the process. False: no thread can be had.
+  virtual bool call_with_descriptors() { return true; }
 };
 
 // A lease as the short way names it.

@@ -69,7 +69,7 @@ void LeaseState::drop(std::shared_ptr<LeaseState> state) {
 }
 
 int LeaseState::lost_descriptor() {
-  if (space_) space_->engine().call_with_descriptors();
+  if (space_ && mark_.same() && !space_->engine().call_with_descriptors()) return -1;
   std::lock_guard lock(mutex_);
   if (!lost_signal_) {
     auto made = Stop::create();
@@ -207,7 +207,8 @@ std::optional<Loss> LeaseState::loss() const {
 }
 
 void LeaseState::on_lost(std::function<void(const Loss&)> callback) {
-  if (space_) space_->engine().call_with_descriptors();
+  // Without a further thread it is called by whoever notes the loss.
+  if (space_ && mark_.same()) (void)space_->engine().call_with_descriptors();
   std::optional<Loss> already;
   {
     std::lock_guard lock(mutex_);

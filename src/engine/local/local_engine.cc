@@ -98,20 +98,30 @@ void LocalEngine::round() {
 
 // A thread is made only for who has descriptors or callbacks that tell of a loss: most have neither.
 void LocalEngine::tell() {
-  const std::lock_guard telling(telling_);
+  std::unique_lock telling(telling_);
+  std::shared_ptr<Teller> teller;
   std::function<void()> look;
   {
     const std::lock_guard lock(mutex_);
-    if (teller_) return teller_->ring();
+    teller = teller_;
     look = disturbed_;
   }
-  if (look) look();
+  if (!teller) {
+    if (look) look();
+    return;
+  }
+  telling.unlock();
+  teller->ring();
 }
 
-void LocalEngine::call_with_descriptors() {
+bool LocalEngine::call_with_descriptors() {
   const std::lock_guard telling(telling_);
   const std::lock_guard lock(mutex_);
-  if (!teller_ && disturbed_) teller_ = std::make_shared<Teller>(disturbed_);
+  if (teller_ || !disturbed_) return true;
+  auto teller = std::make_shared<Teller>(disturbed_);
+  if (!teller->runs()) return false;
+  teller_ = std::move(teller);
+  return true;
 }
 
 void LocalEngine::on_disturbance(const std::function<void()>& look) {

@@ -44,7 +44,7 @@ class LocalEngine final : public Engine, private ShortWay {
   // short_way.cc
   ShortWay* short_way() override { return core_->me.none() ? nullptr : this; }
   void on_disturbance(const std::function<void()>& look) override;
-  void call_with_descriptors() override;
+  bool call_with_descriptors() override;
 
   // What the keeper thread does now and then, and when somebody knocked.
   void round();

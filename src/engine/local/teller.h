@@ -24,9 +24,10 @@ class Teller {
   Teller& operator=(const Teller&) = delete;
   ~Teller() { stop(); }
 
-  // Any thread. Where the system gave no thread, it is told at once and here.
+  // False: the system gave no thread, and it tells nothing.
+  bool runs() const { return thread_.joinable(); }
+  // Any thread.
   void ring() {
-    if (!thread_.joinable()) return shared_->tell();
     const std::lock_guard lock(shared_->mutex);
     shared_->rung = true;
     shared_->bell.notify_one();
