@@ -1,23 +1,18 @@
 #include "cli/child.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <memory>
 
 #include "base/text.h"
 
 namespace tenure::cli {
 namespace {
-
-constexpr std::size_t kChildStack = 64 * 1024;
 
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
   std::vector<std::string> out;
@@ -37,39 +32,52 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return out;
 }
 
-// What the child reads, and where it says why it could not become the command: it runs in our memory, while we stand
-// still, until it does.
+// What the child has of its parent: a pipe on which it is told to begin, and one on which it tells why it could not.
+struct Line {
+  Descriptor read_end;
+  Descriptor write_end;
+
+  static Result<Line> open() {
+    int ends[2] = {-1, -1};
+    if (::pipe2(ends, O_CLOEXEC) != 0) return fail(system_error(errno, "cannot make a pipe"));
+    return Line{Descriptor(ends[0]), Descriptor(ends[1])};
+  }
+};
+
 struct Prepared {
   char** command;
   char** environment;
   int life;
   ::pid_t parent;
-  const SignalGate& gate;
-  int why_not = 0;
+  int begin;      // to be read
+  int begin_end;  // the parent's end of it, which the child must not keep
+  int report;     // to be written
 };
 
-// Between clone and exec: nothing that allocates, locks or keeps state, for it would be in our memory.
-int become(void* prepared) {
-  Prepared& plan = *static_cast<Prepared*>(prepared);
+// Between fork and exec: async-signal-safe calls only, for the keeper's thread may have held any lock.
+[[noreturn]] void become(const Prepared& plan, const SignalGate& gate) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // It may have died before the call above: then nobody would tell us any more.
   if (::getppid() != plan.parent) ::_exit(127);
+  ::close(plan.begin_end);
+  char word = 0;
+  if (::read(plan.begin, &word, 1) != 1) ::_exit(127);
   if (plan.life >= 0) ::fcntl(plan.life, F_SETFD, 0);
-  plan.gate.restore();
+  gate.restore();
   ::execvpe(plan.command[0], plan.command, plan.environment);
-  plan.why_not = errno;
+  const int why = errno;
+  (void)!::write(plan.report, &why, sizeof why);
   ::_exit(127);
 }
 
-// A copy of us would cost more than the command: it has our memory until it becomes the command. Its descriptor comes
-// with it, so that none begins of which we could not see the end. -1: errno says why.
-::pid_t begin(Prepared& plan, std::size_t words, int& descriptor) {
-  // execvpe builds the path there, and the arguments of a script that names no interpreter.
-  const std::size_t size = kChildStack + words * sizeof(char*);
-  const auto stack = std::make_unique_for_overwrite<std::byte[]>(size);
-  std::byte* top = stack.get() + size;
-  top -= reinterpret_cast<std::uintptr_t>(top) % 16;
-  return ::clone(become, top, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan, &descriptor);
+// 0: the exec went through, for then the pipe was closed without a word.
+int reported(int descriptor) {
+  int why = 0;
+  ::ssize_t got = 0;
+  do {
+    got = ::read(descriptor, &why, sizeof why);
+  } while (got < 0 && errno == EINTR);
+  return got == static_cast<::ssize_t>(sizeof why) ? why : 0;
 }
 
 void wait_for(::pid_t pid, ::siginfo_t& info) {
@@ -84,21 +92,33 @@ Child::NotStarted not_started(int number, const std::string& program) {
 
 }  // namespace
 
-std::expected<Child, Child::NotStarted> Child::start(const ChildPlan& plan, const SignalGate& gate) {
+std::expected<Child, Child::NotStarted> Child::start(const ChildPlan& plan, const SignalGate& gate,
+                                                     const std::function<bool()>& ready) {
   std::vector<std::string> words = plan.command;
   std::vector<std::string> environment = environment_with(plan.variables);
   std::vector<char*> word_pointers = pointers_to(words);
   std::vector<char*> environment_pointers = pointers_to(environment);
-  Prepared prepared{word_pointers.data(), environment_pointers.data(), plan.life_descriptor, ::getpid(), gate};
-  int end = -1;
-  const ::pid_t pid = begin(prepared, word_pointers.size(), end);
+  auto begin = Line::open();
+  auto report = Line::open();
+  if (!begin || !report) return std::unexpected(not_started(EMFILE, words[0]));
+  const Prepared prepared{word_pointers.data(),  environment_pointers.data(), plan.life_descriptor,   ::getpid(),
+                          begin->read_end.get(), begin->write_end.get(),      report->write_end.get()};
+  const ::pid_t pid = ::fork();
   if (pid < 0) return std::unexpected(not_started(errno, words[0]));
+  if (pid == 0) become(prepared, gate);
   // Not reaped before its end is seen, so the id cannot have become another's.
-  Descriptor descriptor(end);
-  if (prepared.why_not == 0) return Child(pid, std::move(descriptor));
+  Descriptor descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  const int no_descriptor = descriptor.open() ? 0 : errno;
+  const bool go = no_descriptor == 0 && ready();
+  report->write_end.reset();
+  if (go) (void)!::write(begin->write_end.get(), "", 1);
+  begin->write_end.reset();
+  const int why = reported(report->read_end.get());
+  if (go && why == 0) return Child(pid, std::move(descriptor));
   ::siginfo_t info{};
   wait_for(pid, info);
-  return std::unexpected(not_started(prepared.why_not, words[0]));
+  if (why == 0 && no_descriptor == 0) return std::unexpected(NotStarted{0, {}});
+  return std::unexpected(not_started(why != 0 ? why : no_descriptor, words[0]));
 }
 
 bool Child::in_our_group() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,14 +25,15 @@ struct ChildEnd {
 
 class Child {
  public:
-  // As shells have it: 127 where there is no such program, else 126.
+  // It could not be started: as shells have it, 127 where there is no such program, else 126. Or it was called off: 0.
   struct NotStarted {
     int exit_code = 126;
     std::string message;
   };
-  // The thread that calls must live as long as the process: the child is killed when it ends. What is sent to our
-  // process group while it begins waits for it.
-  static std::expected<Child, NotStarted> start(const ChildPlan& plan, const SignalGate& gate);
+  // The thread that calls must live as long as the process: the child is killed when it ends. `ready` is called when
+  // the child's process is there, and so gets all signals of its group, but runs nothing yet: false calls it off.
+  static std::expected<Child, NotStarted> start(const ChildPlan& plan, const SignalGate& gate,
+                                                const std::function<bool()>& ready);
 
   Child(Child&&) noexcept = default;
   Child& operator=(Child&&) = delete;

@@ -178,14 +178,17 @@ class Run {
   Result<int> hold(Lease& lease, Waiting& waiting) {
     auto renewer = Renewer::start(lease, plan_.options.terms.ttl);
     if (!renewer) return failed(renewer.error());
-    GroupEar ear;
-    if (waiting.interrupted()) return interrupted(waiting.signal());
-    auto child = Child::start(child_plan(lease), gate_);
+    std::optional<GroupEar> ear;
+    auto child = Child::start(child_plan(lease), gate_, [&] {
+      ear.emplace();
+      return !waiting.interrupted();
+    });
+    if (!child && child.error().exit_code == 0) return interrupted(waiting.signal());
     if (!child) return not_started(child.error());
     const Watchwords words{plan_.options.terms.at_loss, plan_.grace, [&](const Loss& loss) {
                              complain(loss_message(lease.key(), lease.epoch(), loss, space_, arguments_.json));
                            }};
-    Supervised outcome = supervise(*child, lease, *renewer, gate_, ear, words);
+    Supervised outcome = supervise(*child, lease, *renewer, gate_, *ear, words);
     if (!outcome.loss) outcome.loss = give_back(lease);
     return outcome.loss ? lost(outcome.end) : ended(outcome.end);
   }

@@ -308,8 +308,9 @@ void Claiming::get_ready_to_wait() const {
   bring_in_events(core_);
   if (!core_.granted.load(std::memory_order_relaxed)) {
     // Waiting is no work for the keeper: asleep already, it would only wake for the sake of leases.
-    core_.pause.store(kIdleRound.count(), std::memory_order_release);
+    core_.pause.store(kIdleRound.count(), std::memory_order_seq_cst);
     core_.words->wake(core_.table.row(core_.me.number).inbox, 1);
+    if (core_.granted.load(std::memory_order_seq_cst)) keep_watch(core_);  // another thread was granted something
   }
   const ProcessIdentity& self = core_.self();
   (void)core_.environment.processes->ending(self.pid, self.start_ticks);

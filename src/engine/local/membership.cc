@@ -193,8 +193,9 @@ Verdict prove(Core& core, MemberId member, Care care) {
 }
 
 void keep_watch(Core& core) noexcept {
-  core.granted.store(true, std::memory_order_relaxed);
-  if (core.pause.exchange(kRound.count(), std::memory_order_acq_rel) == kRound.count()) return;
+  // Who lengthens the pause meanwhile looks at `granted` afterwards.
+  core.granted.store(true, std::memory_order_seq_cst);
+  if (core.pause.exchange(kRound.count(), std::memory_order_seq_cst) == kRound.count()) return;
   Word32& inbox = core.table.row(core.me.number).inbox;
   inbox.fetch_add(1, std::memory_order_release);
   core.words->wake(inbox, 1);

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -17,7 +16,6 @@
 #include <mutex>
 
 #include "os/linux/fd.h"
-#include "tenure/time.h"
 
 namespace tenure::os {
 namespace {
