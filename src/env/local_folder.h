@@ -39,6 +39,8 @@ class SharedMemory {
   // Page-aligned; the same address as long as this object lives. Only what is allocated may be touched.
   virtual std::byte* data() const noexcept = 0;
   virtual std::size_t size() const noexcept = 0;  // what was mapped, allocated or not
+  // How long the file was when it was mapped: to touch what lies behind its end would end the process.
+  virtual std::size_t length() const noexcept = 0;
   // The first `bytes` bytes have room on the disk when it returns; new ones are zero. Never shrinks; any number of
   // processes may do it at once. Code::no_space.
   virtual Result<void> allocate(std::size_t bytes) = 0;
@@ -69,6 +71,8 @@ struct KeeperJob {
   Duration every{0};
   // Nanoseconds, read before each sleep in place of `every`, where it is given.
   const std::atomic<Duration::rep>* pause = nullptr;
+  // Called by start_keeper(), perhaps while the thread comes up, which takes a tenth of a millisecond.
+  std::function<void()> meanwhile = [] {};
 };
 
 inline constexpr std::uint32_t kThreadMask = 0x3fff'ffff;   // FUTEX_TID_MASK

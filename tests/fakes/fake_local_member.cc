@@ -33,6 +33,7 @@ class FakeSharedMemory final : public env::SharedMemory {
 
   std::byte* data() const noexcept override { return mapping_->data(); }
   std::size_t size() const noexcept override { return mapping_->size(); }
+  std::size_t length() const noexcept override { return mapping_->table().allocated(); }
   Result<void> allocate(std::size_t bytes) override {
     return counted_call(*store_->world_, process_, *faults_, "allocate", [&]() -> Result<void> {
       std::lock_guard lock(store_->mutex());
@@ -285,6 +286,7 @@ Result<std::unique_ptr<env::PassedByte>> FakeLocalMember::pass_byte(std::uint64_
 }
 
 Result<void> FakeLocalMember::start_keeper(env::KeeperJob job) {
+  const auto meanwhile = job.meanwhile;
   return call("start_keeper", [&]() -> Result<void> {
     if (store_->no_keepers_) return fail(Code::unsupported, "the fake kernel takes no robust list");
     if (entry().keeper) return fail(Code::internal, "there is a keeper already");
@@ -293,6 +295,7 @@ Result<void> FakeLocalMember::start_keeper(env::KeeperJob job) {
                                                store_->next_thread_id(process_));
     if (auto started = keeper->start(); !started) return started;
     entry().keeper = std::move(keeper);
+    meanwhile();
     return {};
   });
 }

@@ -26,6 +26,7 @@ struct Inspection {
   Found found = Found::missing;
   Limits limits;
   std::uint32_t format = 0;
+  std::unique_ptr<env::SharedMemory> memory;  // of what was found, mapped at least as far as its header goes
 };
 
 bool credible(const Limits& limits) {
@@ -37,24 +38,52 @@ bool credible(const Limits& limits) {
 
 Inspection inspect(const Header& header, const std::string& boot_id, FileIdentity lock) {
   Inspection seen;
-  if (header.magic != kMagic) return {Found::noise, {}, 0};
+  if (header.magic != kMagic) return {Found::noise, {}, 0, {}};
   seen.format = header.format;
   seen.limits = header.limits;
-  if (header.format != kFormat || header.bytes != sizeof(Header)) return {Found::other_format, {}, header.format};
+  if (header.format != kFormat || header.bytes != sizeof(Header)) return {Found::other_format, {}, header.format, {}};
   const auto* boot = reinterpret_cast<const char*>(header.boot_id.data());
-  if (std::string_view(boot, strnlen(boot, header.boot_id.size())) != boot_id) return {Found::other_boot, {}, kFormat};
-  if (!credible(header.limits)) return {Found::noise, {}, kFormat};
-  if (FileIdentity{header.lock_device, header.lock_inode} != lock) return {Found::other_lock, {}, kFormat};
+  if (std::string_view(boot, strnlen(boot, header.boot_id.size())) != boot_id) {
+    return {Found::other_boot, {}, kFormat, {}};
+  }
+  if (!credible(header.limits)) return {Found::noise, {}, kFormat, {}};
+  if (FileIdentity{header.lock_device, header.lock_inode} != lock) return {Found::other_lock, {}, kFormat, {}};
   seen.found = Found::ours;
   return seen;
 }
 
-Result<Inspection> inspect(env::LocalFolder& folder, const std::string& boot_id, FileIdentity lock) {
-  auto memory = folder.map_table(sizeof(Header), sizeof(Header));
-  if (!memory && memory.error().code == Code::damaged) return Inspection{Found::noise, {}, 0};
+// Maps `bytes` of the table to look at its header: as much as tables usually have, so that it need not be mapped twice.
+Result<Inspection> look_at_table(Core& core, std::size_t bytes) {
+  auto memory = core.folder->map_table(sizeof(Header), bytes);
   if (!memory) return fail(memory.error());
-  if (*memory == nullptr) return Inspection{Found::missing, {}, 0};
-  return inspect(*reinterpret_cast<const Header*>((*memory)->data()), boot_id, lock);
+  if (*memory == nullptr) return Inspection{};
+  const auto& header = *reinterpret_cast<const Header*>((*memory)->data());
+  // Who only looks is in through no lock, and takes the table's word for it.
+  const FileIdentity entered = core.folder->lock_file();
+  const FileIdentity lock = entered == FileIdentity{} ? FileIdentity{header.lock_device, header.lock_inode} : entered;
+  Inspection seen = inspect(header, core.self().boot_id, lock);
+  seen.memory = std::move(*memory);
+  return seen;
+}
+
+// The same for who would make a table: what cannot be mapped gives way to it.
+Result<Inspection> inspect(Core& core, std::size_t bytes) {
+  auto seen = look_at_table(core, bytes);
+  if (!seen && seen.error().code == Code::damaged) return Inspection{Found::noise, {}, 0, {}};
+  return seen;
+}
+
+// The whole of a table that is ours; nullptr: it is gone by now.
+Result<std::unique_ptr<env::SharedMemory>> whole(Core& core, Inspection seen) {
+  const Places places = Places::of(seen.limits);
+  const std::size_t made = places.up_to(seen.limits.first_cells);
+  if (seen.memory->size() >= places.end && seen.memory->length() >= made) return std::move(seen.memory);
+  return core.folder->map_table(made, places.end);
+}
+
+void settle_in(Core& core, std::unique_ptr<env::SharedMemory> memory) {
+  core.memory = std::move(memory);
+  core.table = Table(core.memory->data());
 }
 
 Error refused(const env::LocalFolder& folder, const Inspection& seen) {
@@ -134,7 +163,7 @@ bool fulfils(const Limits& limits, const LocalOptions& options) {
 
 // Alone in the folder: whatever is there gives way to a fresh table, if it has to.
 Result<void> make_alone(Core& core, const LocalOptions& options) {
-  auto seen = inspect(*core.folder, core.self().boot_id, core.folder->lock_file());
+  auto seen = inspect(core, sizeof(Header));
   if (!seen) return fail(seen.error());
   if (seen->found == Found::ours) {
     if (fulfils(seen->limits, options)) return {};
@@ -163,12 +192,13 @@ Error in_use(Core& core) {
 Result<void> find_or_make(Core& core, const LocalOptions& options) {
   env::LocalFolder& folder = *core.folder;
   const MonotonicTime begun = core.environment.clock->monotonic();
+  const std::size_t usual = Places::of(options.limits).end;
   Word32 nobody{0};
   for (int attempt = 0;; ++attempt) {
     if (auto entered = folder.enter(kEntryPatience); !entered) return entered;
     const auto lock_in_place = folder.lock_in_place();
     if (!lock_in_place) return fail(lock_in_place.error());
-    auto seen = inspect(folder, core.self().boot_id, folder.lock_file());
+    auto seen = inspect(core, usual);
     if (!seen) return fail(seen.error());
     bool fit = seen->found == Found::ours && *lock_in_place;
     if (fit && !fulfils(seen->limits, options)) {
@@ -183,21 +213,19 @@ Result<void> find_or_make(Core& core, const LocalOptions& options) {
         const auto shared = folder.let_others_in();
         if (!made) return made;
         if (!shared) return shared;
-        seen = inspect(folder, core.self().boot_id, folder.lock_file());
+        seen = inspect(core, usual);
         if (!seen) return fail(seen.error());
         fit = seen->found == Found::ours && fulfils(seen->limits, options);
       }
     }
     if (fit) {
-      const Places places = Places::of(seen->limits);
-      auto memory = folder.map_table(places.up_to(seen->limits.first_cells), places.end);
+      auto memory = whole(core, std::move(*seen));
       if (!memory) return fail(memory.error());
       if (*memory != nullptr) {
         const auto in_place = folder.in_place(**memory);
         if (!in_place) return fail(in_place.error());
         if (*in_place) {
-          core.memory = std::move(*memory);
-          core.table = Table(core.memory->data());
+          settle_in(core, std::move(*memory));
           return options.remake ? keep_limits(folder.directory(), *options.remake) : Result<void>{};
         }
       }
@@ -215,7 +243,6 @@ Result<void> find_or_make(Core& core, const LocalOptions& options) {
 void write_row(Core& core, MemberRow& row) {
   const Standpoint& self = core.environment.processes->self();
   const auto put = [](Word64& word, std::uint64_t value) { word.store(value, std::memory_order_relaxed); };
-  row.life.store(0, std::memory_order_relaxed);
   put(row.pid, static_cast<std::uint64_t>(self.identity.pid));
   put(row.start_ticks, self.identity.start_ticks);
   put(row.pid_namespace, self.identity.pid_namespace);
@@ -294,8 +321,13 @@ Result<void> join(Core& core, LocalEngine& engine) {
   core.pid = static_cast<std::uint64_t>(core.self().pid);
   if (auto number = take_any_number(core); !number) return number;
   MemberRow& row = core.table.row(core.me.number);
-  write_row(core, row);
-  env::KeeperJob job{&row.life, &row.inbox, [&engine] { engine.round(); }, kRound, &core.pause};
+  row.life.store(0, std::memory_order_relaxed);
+  env::KeeperJob job{.life = &row.life,
+                     .inbox = &row.inbox,
+                     .round = [&engine] { engine.round(); },
+                     .every = kRound,
+                     .pause = &core.pause,
+                     .meanwhile = [&core, &row] { write_row(core, row); }};
   auto kept = core.folder->start_keeper(job);
   if (!kept && kept.error().code == Code::unsupported) {
     // Without a robust list its byte alone proves its death.
@@ -310,23 +342,14 @@ Result<void> join(Core& core, LocalEngine& engine) {
 }  // namespace
 
 Result<bool> map_present(Core& core) {
-  env::LocalFolder& folder = *core.folder;
-  auto head = folder.map_table(sizeof(Header), sizeof(Header));
-  if (!head) return fail(head.error());
-  if (*head == nullptr) return false;
-  const auto& header = *reinterpret_cast<const Header*>((*head)->data());
-  // Who only looks is in through no lock, and takes the table's word for it.
-  const FileIdentity entered = folder.lock_file();
-  const FileIdentity lock = entered == FileIdentity{} ? FileIdentity{header.lock_device, header.lock_inode} : entered;
-  const Inspection found = inspect(header, core.self().boot_id, lock);
-  if (found.found == Found::other_boot) return false;
-  if (found.found != Found::ours) return fail(refused(folder, found));
-  const Places places = Places::of(found.limits);
-  auto memory = folder.map_table(places.up_to(found.limits.first_cells), places.end);
+  auto seen = look_at_table(core, sizeof(Header));
+  if (!seen) return fail(seen.error());
+  if (seen->found == Found::missing || seen->found == Found::other_boot) return false;
+  if (seen->found != Found::ours) return fail(refused(*core.folder, *seen));
+  auto memory = whole(core, std::move(*seen));
   if (!memory) return fail(memory.error());
   if (*memory == nullptr) return false;
-  core.memory = std::move(*memory);
-  core.table = Table(core.memory->data());
+  settle_in(core, std::move(*memory));
   return true;
 }
 

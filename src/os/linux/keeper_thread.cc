@@ -36,6 +36,7 @@ Result<void> KeeperThread::launch() {
   auto thread = base::quiet_thread([this] { run(); });
   if (!thread) return fail(thread.error());
   thread_ = std::make_unique<std::thread>(std::move(*thread));
+  job_.meanwhile();
   const env::Watched watched{&state_, starting};
   while (state_.load(std::memory_order_acquire) == starting) words_.wait({&watched, 1}, kStartLook);
   if (state_.load(std::memory_order_acquire) == at_work) return {};

@@ -27,11 +27,15 @@ Result<void> allocate_blocks(int descriptor, std::size_t bytes, const std::strin
 
 class TableMemory final : public env::SharedMemory {
  public:
-  TableMemory(std::shared_ptr<const LocalPlace> place, OwnMapping mapping, FileIdentity identity)
-      : place_(std::move(place)), mapping_(std::move(mapping)), identity_(identity) {}
+  TableMemory(std::shared_ptr<const LocalPlace> place, OwnMapping mapping, const struct stat& status)
+      : place_(std::move(place)),
+        mapping_(std::move(mapping)),
+        identity_(identity_of(status)),
+        length_(static_cast<std::size_t>(status.st_size)) {}
 
   std::byte* data() const noexcept override { return mapping_.data(); }
   std::size_t size() const noexcept override { return mapping_.size(); }
+  std::size_t length() const noexcept override { return length_; }
   FileIdentity identity() const noexcept override { return identity_; }
 
   void bring_in(std::size_t from, std::size_t bytes) const noexcept override {
@@ -57,6 +61,7 @@ class TableMemory final : public env::SharedMemory {
   std::shared_ptr<const LocalPlace> place_;
   OwnMapping mapping_;
   FileIdentity identity_;
+  std::size_t length_;
 };
 
 Result<std::unique_ptr<env::SharedMemory>> map_file(const std::shared_ptr<const LocalPlace>& place,
@@ -66,7 +71,7 @@ Result<std::unique_ptr<env::SharedMemory>> map_file(const std::shared_ptr<const 
   if (!mapping) return fail(mapping.error());
   // Advice, and no more: without it pages are read in that nobody asked for.
   madvise(mapping->data(), bytes, MADV_RANDOM);
-  return std::make_unique<TableMemory>(place, std::move(*mapping), identity_of(file.status));
+  return std::make_unique<TableMemory>(place, std::move(*mapping), file.status);
 }
 
 // On btrfs a block that is written anew goes elsewhere, and where there is no room for it, the writer of a mapping gets
