@@ -536,7 +536,11 @@ Result<void> Claiming::sleep() {
     death_poll_ = Duration{0};
     death_looks_ = 0;
     Word32& life = core_.table.row(predecessor_.number).life;
-    const std::uint32_t value = life.fetch_or(env::kSleepersBit, std::memory_order_acq_rel) | env::kSleepersBit;
+    // It stays marked until its thread ends: the line of memory is written to once, and read after.
+    std::uint32_t value = life.load(std::memory_order_acquire);
+    if ((value & env::kSleepersBit) == 0) {
+      value = life.fetch_or(env::kSleepersBit, std::memory_order_acq_rel) | env::kSleepersBit;
+    }
     if ((value & env::kFlaggedBit) != 0 || suspicious(core_, predecessor_)) return {};
     watched[count++] = {&life, value};
   }
