@@ -1,4 +1,5 @@
-// Claiming: one claim, from its first look at the key to a grant or a refusal. See claim.cc.
+// Claiming: one claim, from its first look at the key to a grant or a refusal. claim.cc has what it does with a key,
+// waiting.cc how it waits for one.
 #pragma once
 
 #include <optional>
@@ -8,6 +9,10 @@
 #include "engine/local/slots.h"
 
 namespace tenure::local {
+
+// A sleep in line ends after so long at the latest, and is doubled with the place in line.
+inline constexpr Duration kFirstBound = std::chrono::milliseconds(250);
+inline constexpr std::uint32_t kDoublings = 7;
 
 class Claiming {
  public:

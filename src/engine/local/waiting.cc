@@ -1,0 +1,273 @@
+// Waiting for a key: standing in its line, sleeping there, and leaving it. What a claim does with what it finds when it
+// wakes: claim.cc.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <thread>
+
+#include "engine/local/cells.h"
+#include "engine/local/claiming.h"
+#include "engine/local/events.h"
+#include "engine/local/texts.h"
+
+namespace tenure::local {
+namespace {
+
+constexpr std::uint32_t kQuietDoublings = 3;  // of the bound while nothing changes: 2 s for the first, 32 s at most
+constexpr int kDeathYields = 20;              // a death takes as long as its threads take to run once more
+constexpr Duration kFirstDeathPoll = std::chrono::microseconds(100);
+constexpr Duration kLastDeathPoll = std::chrono::milliseconds(10);
+
+}  // namespace
+
+// ---- inside the section ---------------------------------------------------------------------------------------------
+
+bool Claiming::is_our_node(CellIndex slot) const {
+  const Cell& node = core_.table.cell(node_);
+  const CommitWord word = CommitWord::unpacked(node.word.load(std::memory_order_relaxed));
+  return word.kind == Kind::node && word.member == core_.me && node.owner.load(std::memory_order_relaxed) == slot &&
+         node.body[node_field::kCounter].load(std::memory_order_relaxed) == claim_.counter;
+}
+
+// Another claim with our ticket took our place up, and the text that lay there with it.
+void Claiming::forget_place() {
+  node_ = 0;
+  claim_.text = 0;
+}
+
+bool Claiming::find_ticket(Cell& slot, Wakes& wakes) {
+  if (wait_ == nullptr || wait_->ticket.empty()) return false;
+  const std::uint64_t hash = hash_of(wait_->ticket);
+  for (CellIndex index = first_in_line(slot); index != 0; index = next_in_line(core_.table.cell(index))) {
+    Cell& node = core_.table.cell(index);
+    if ((flags_of(node) & kTicket) == 0) continue;
+    if (node.body[node_field::kTicketLow].load(std::memory_order_relaxed) != hash) continue;
+    const CellIndex text = low(node.body[node_field::kText].load(std::memory_order_relaxed));
+    if (field(load_text(core_.table, text), Tag::ticket) != std::string_view(wait_->ticket)) continue;
+    // The place first, then what lies in it: at a death between two of these it is a ticket that nobody polls.
+    CommitWord word = CommitWord::unpacked(node.word.load(std::memory_order_relaxed));
+    word.member = core_.me;
+    node.word.store(word.packed(), std::memory_order_release);
+    TENURE_POINT("ticket half taken over");
+    const auto put = [&](std::size_t at, std::uint64_t value) {
+      node.body[at].store(value, std::memory_order_relaxed);
+    };
+    put(node_field::kNonce, core_.nonce);
+    put(node_field::kCounter, claim_.counter);
+    put(node_field::kTerms, claim_.terms);
+    put(node_field::kTtl, claim_.ttl);
+    put(node_field::kGrace, static_cast<std::uint64_t>(wait_->grace.count()));
+    put(node_field::kOfferedAt, static_cast<std::uint64_t>(now_.monotonic));
+    put(node_field::kText, two(claim_.text, claim_.flags | kTicket));
+    TENURE_POINT("ticket taken over");
+    spent_.text(adopt_text(core_, text));
+    wakes.raise(node);  // who had it until now ends
+    if (const CellIndex next = next_in_line(node); next != 0) wakes.raise(core_.table.cell(next));
+    node_ = index;
+    return true;
+  }
+  return false;
+}
+
+// The first time that somebody here waits, what a hand-off and a death will need is brought in: pages that are touched
+// for the first time cost more than all else, and then the key would wait for them.
+void Claiming::get_ready_to_wait() const {
+  if (core_.waited.load(std::memory_order_relaxed) || core_.waited.exchange(true)) return;
+  bring_in_events(core_);
+  if (!core_.granted.load(std::memory_order_relaxed)) {
+    // Waiting is no work for the keeper: asleep already, it would only wake for the sake of leases.
+    core_.pause.store(kIdleRound.count(), std::memory_order_seq_cst);
+    core_.words->wake(core_.table.row(core_.me.number).inbox, 1);
+    if (core_.granted.load(std::memory_order_seq_cst)) keep_watch(core_);  // another thread was granted something
+  }
+  const ProcessIdentity& self = core_.self();
+  (void)core_.environment.processes->ending(self.pid, self.start_ticks);
+  (void)core_.folder->probe_byte(core_.me.number);
+}
+
+Result<void> Claiming::take_spare() {
+  if (spare_node_ != 0) return {};
+  auto cell = take_cell(core_);
+  if (!cell) return fail(cell.error());
+  spare_node_ = *cell;
+  get_ready_to_wait();
+  return {};
+}
+
+Result<void> Claiming::enter() {
+  if (auto spare = take_spare(); !spare) return spare;
+  auto section = Section::enter(core_, bucket_, bound());
+  if (!section) return fail(section.error());
+  const CellIndex index = find_slot(core_, section->bucket(), wanted_);
+  if (index == 0) return {};  // it came free: the next look takes it
+  return stand(index);
+}
+
+Result<void> Claiming::stand(CellIndex index) {
+  Cell& slot = core_.table.cell(index);
+  if (length_of_line(slot) >= kMaxLine) {
+    return fail(Code::limit_reached,
+                "the line of " + request_.key.text() + " is full: " + std::to_string(kMaxLine) + " wait",
+                "come again later, or with --wait 0");
+  }
+  Cell& node = core_.table.cell(spare_node_);
+  const auto put = [&](std::size_t field, std::uint64_t value) {
+    node.body[field].store(value, std::memory_order_relaxed);
+  };
+  put(node_field::kArrival, core_.table.header().arrivals.fetch_add(1, std::memory_order_relaxed));
+  put(node_field::kNonce, core_.nonce);
+  put(node_field::kCounter, claim_.counter);
+  put(node_field::kTtl, claim_.ttl);
+  put(node_field::kTicketLow, wait_->ticket.empty() ? 0 : hash_of(wait_->ticket));
+  put(node_field::kGrace, static_cast<std::uint64_t>(wait_->grace.count()));
+  put(node_field::kAbsentSince, 0);
+  put(node_field::kOfferedAt, 0);
+  put(node_field::kText, two(claim_.text, wait_->ticket.empty() ? claim_.flags : claim_.flags | kTicket));
+  put(node_field::kTerms, claim_.terms);
+  put(node_field::kDisplacedEpoch, 0);
+  put(node_field::kSince, static_cast<std::uint64_t>(now_.wall));
+  node.owner.store(index, std::memory_order_relaxed);
+  TENURE_POINT("node filled");
+  node.word.store(CommitWord{Kind::node, static_cast<std::uint8_t>(NodeState::waiting), core_.me}.packed(),
+                  std::memory_order_release);
+  TENURE_POINT("node in being");
+  node_ = std::exchange(spare_node_, 0);
+  enter_line(core_, slot, node_);
+  return {};
+}
+
+bool Claiming::leave(bool held_up) {
+  if (node_ == 0) return false;
+  Bound bound = section_bound(core_);
+  if (held_up) bound.looks = 1;
+  now_ = read_clocks();
+  Wakes wakes(core_);
+  bool granted = false;
+  {
+    auto section = Section::enter(core_, bucket_, bound);
+    Cell& node = core_.table.cell(node_);
+    if (!section) {
+      // Somebody is stopped inside: whoever comes by later takes it out of the line. Its text goes with it. A place
+      // with a ticket may be another's by now: it stays, and is passed over until it is polled again.
+      if (wait_->ticket.empty()) {
+        node.body[node_field::kText].fetch_or(std::uint64_t{kAbandoned} << 32, std::memory_order_relaxed);
+      }
+      forget_place();
+      return false;
+    }
+    const CellIndex index = find_slot(core_, section->bucket(), wanted_);
+    if (index == 0 || !is_our_node(index)) {
+      forget_place();
+      return false;
+    }
+    Cell& slot = core_.table.cell(index);
+    if (is_offered(slot) && grantee_of(slot) == node_) {
+      accept(index, wakes);
+      record_grant();
+      granted = true;
+    } else if ((flags_of(node) & kTicket) != 0) {
+      node.body[node_field::kAbsentSince].store(static_cast<std::uint64_t>(now_.monotonic), std::memory_order_relaxed);
+      node.body[node_field::kText].fetch_or(std::uint64_t{kAbsent} << 32, std::memory_order_relaxed);
+      if (const CellIndex next = next_in_line(node); next != 0) wakes.raise(core_.table.cell(next));
+      claim_.text = 0;  // the ticket keeps it
+      node_ = 0;
+    } else {
+      leave_line(core_, slot, node_, &wakes);
+      spent_.node(std::exchange(node_, 0));
+      if (is_offered(slot) && grantee_of(slot) == 0) (void)grant_next(core_, slot, wakes, now_.monotonic);
+      if (end_if_idle(core_, section->bucket(), index)) spent_.slot = index;
+    }
+  }
+  settle(core_, wakes, spent_);
+  return granted;
+}
+
+// ---- outside --------------------------------------------------------------------------------------------------------
+
+bool Claiming::needs_judging() const {
+  if (wait_ == nullptr || wait_->on_wait || slept_to_the_bound_ || holder_is_ours_) return true;
+  if (due_ && core_.monotonic_ns() >= *due_) return true;
+  return predecessor_.none() || suspicious(core_, predecessor_);
+}
+
+Duration Claiming::bound_of_place() const {
+  return kFirstBound * (1 << std::min(place_ + quiet_, kDoublings));
+}
+
+void Claiming::tell(const SlotView& seen) {
+  if (!wait_->on_wait || seen.epoch == told_) return;
+  told_ = seen.epoch;
+  wait_->on_wait(observe(core_, request_.key, seen, Care::quick));
+}
+
+// Who waits for the key waits for a member that is stopped inside its section as well, and says so once.
+bool Claiming::outlasts(const Error& error) {
+  if (error.code != Code::section_busy || wait_ == nullptr || inside_section) return false;
+  if (over(core_.environment.clock->monotonic())) return false;
+  if (wait_->on_wait && !std::exchange(told_of_hold_up_, true)) {
+    Observation seen{.key = request_.key, .state = State::held};
+    seen.verdict.evidence = seen.why = error.message;
+    seen.note = error.remedy;
+    wait_->on_wait(seen);
+  }
+  return true;
+}
+
+std::optional<Error> Claiming::over(MonotonicTime now) const {
+  if (wait_->stop != nullptr && wait_->stop->requested()) {
+    return Error{Code::cancelled, "the wait for " + request_.key.text() + " was given up", "", nullptr};
+  }
+  if (wait_->at_most && now - begun_ >= *wait_->at_most) {
+    return Error{Code::timed_out, request_.key.text() + " is still held after " + words(*wait_->at_most),
+                 "tenure who " + request_.key.text(), nullptr};
+  }
+  return std::nullopt;
+}
+
+Result<void> Claiming::sleep() {
+  const MonotonicTime now = core_.environment.clock->monotonic();
+  if (auto error = over(now)) return fail(std::move(*error));
+  Duration most = bound_of_place();
+  if (wait_->at_most) most = std::min(most, *wait_->at_most - (now - begun_));
+  if (due_) most = std::min(most, std::max(Duration{*due_} - now.since_origin, Duration{0}) + Duration{50'000});
+  std::array<env::Watched, 3> watched{env::Watched{&core_.table.cell(node_).futex, node_value_}};
+  std::size_t count = 1;
+  const bool dying = !predecessor_.none() && suspicious(core_, predecessor_);
+  if (dying) {
+    // It is not proven dead yet: no futex tells when its memory is freed.
+    if (++death_looks_ <= kDeathYields) {
+      std::this_thread::yield();
+      return {};
+    }
+    death_poll_ = death_poll_ == Duration{0} ? kFirstDeathPoll : std::min(death_poll_ * 2, kLastDeathPoll);
+    most = std::min(most, death_poll_);
+  } else if (!predecessor_.none() && predecessor_ != core_.me) {
+    death_poll_ = Duration{0};
+    death_looks_ = 0;
+    Word32& life = core_.table.row(predecessor_.number).life;
+    // It stays marked until its thread ends: the line of memory is written to once, and read after.
+    std::uint32_t value = life.load(std::memory_order_acquire);
+    if ((value & env::kSleepersBit) == 0) {
+      value = life.fetch_or(env::kSleepersBit, std::memory_order_acq_rel) | env::kSleepersBit;
+    }
+    if ((value & env::kFlaggedBit) != 0 || suspicious(core_, predecessor_)) return {};
+    watched[count++] = {&life, value};
+  }
+  if (wait_->stop != nullptr) watched[count++] = {wait_->stop->word(), 0};
+  core_.words->wait(std::span(watched).first(count), most);
+  // The kernel wakes one sleeper at a death, who may be one that has what it waited for by now: the others are told
+  // here.
+  if (!predecessor_.none() && predecessor_ != core_.me) {
+    Word32& life = core_.table.row(predecessor_.number).life;
+    if ((life.load(std::memory_order_acquire) & env::kFlaggedBit) != 0) {
+      core_.words->wake(life, std::numeric_limits<int>::max());
+    }
+  }
+  slept_to_the_bound_ = core_.environment.clock->monotonic() - now >= bound_of_place();
+  // Where a proof beyond the member's own is asked for, nothing wakes us when it falls.
+  const bool quiet = slept_to_the_bound_ && !(place_ == 0 && further_proofs_);
+  quiet_ = quiet ? std::min(quiet_ + 1, kQuietDoublings) : 0;
+  return {};
+}
+
+}  // namespace tenure::local
