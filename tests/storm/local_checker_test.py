@@ -189,17 +189,22 @@ class LinearTest(Case):
         self.assertEqual(self.check("\n".join(lines)), [])
 
 
+SECOND = local_watch.SECOND
+
+
 class FakeNode:
-    def __init__(self, index, member, waits=True):
+    def __init__(self, index, member, waits=True, until=SECOND, grace_end=0):
         self.index, self.member, self.word, self.arrival = index, member, 7, index
+        self.offered_at, self.asleep_until = 0, until
         self.waits = lambda: waits
+        self.has_grace = lambda now: now < grace_end
 
 
 class FakeSlot:
-    def __init__(self, line, held=False, member=(0, 0), grantee=0, ttl=0):
+    def __init__(self, line, held=False, member=(0, 0), grantee=0, ttl=0, inside=0):
         self.index, self.word, self.epoch, self.key = 5, 2 if held else 3, 100, "a"
         self.held, self.member, self.line, self.grantee = held, member, line, grantee
-        self.ttl, self.extended, self.guard = ttl, 0, 0
+        self.ttl, self.extended, self.guard, self.inside = ttl, 0, 0, inside
 
 
 class FakeTable:
@@ -229,25 +234,42 @@ class WatchTest(Case):
     def watch(self, slot, living, seconds, stops=()):
         watch = local_watch.Watch(lambda pid, _, since, until: any(
             pid == who and begin <= until and end >= since for who, begin, end in stops))
-        for tenth in range(int(seconds * 10)):
-            now = tenth * local_watch.SECOND // 10
+        for tenth in range(int(seconds * 10) + 1):
+            now = tenth * SECOND // 10
             watch.look(FakeTable(slot(now) if callable(slot) else slot, living), lambda at=now: at)
         return watch.faults
 
+    def assert_late(self, seconds, slot, living, stops=()):
+        """Found when the waiter is late, and not before."""
+        self.assertEqual(self.watch(slot, living, seconds, stops), [])
+        self.assert_found("a lost wake-up", self.watch(slot, living, seconds + 0.2, stops))
+
     def test_waiter_asleep_beside_a_free_key(self):
-        self.assert_found("a lost wake-up", self.watch(FakeSlot([FakeNode(8, A)]), {A}, 6))
-        self.assertEqual(self.watch(FakeSlot([FakeNode(8, A)]), {A}, 4), [])
+        self.assert_late(3, FakeSlot([FakeNode(8, A)]), {A})
+        self.assert_late(22, FakeSlot([FakeNode(8, A, until=20 * SECOND)]), {A})
 
     def test_waiter_asleep_beside_the_dead(self):
-        self.assert_found("a lost wake-up", self.watch(FakeSlot([FakeNode(8, A)], True, B), {A}, 6))
+        self.assert_late(3, FakeSlot([FakeNode(8, A)], True, B), {A})
 
     def test_waiter_asleep_though_the_key_was_offered_to_it(self):
-        self.assert_found("a lost wake-up", self.watch(FakeSlot([FakeNode(8, A)], grantee=8), {A}, 6))
+        self.assert_late(3, FakeSlot([FakeNode(8, A)], grantee=8), {A})
 
     def test_waiter_asleep_though_a_ttl_ran_out(self):
-        slot = FakeSlot([FakeNode(8, A)], True, B, ttl=local_watch.SECOND)
-        self.assert_found("a lost wake-up", self.watch(slot, {A, B}, 7))
-        self.assertEqual(self.watch(slot, {A, B}, 5), [])
+        slot = FakeSlot([FakeNode(8, A, until=SECOND)], True, B, ttl=SECOND)
+        self.assert_late(3.1, slot, {A, B})
+
+    def test_waiter_that_looks_and_does_nothing(self):
+        self.assert_late(3, lambda now: FakeSlot([FakeNode(8, A, until=now // SECOND * SECOND + SECOND)]), {A})
+
+    def test_waiter_that_never_sleeps(self):
+        self.assert_late(2, FakeSlot([FakeNode(8, A, until=0)]), {A})
+
+    def test_waiter_that_is_behind_its_bound_when_the_key_comes_free(self):
+        def freed(now):
+            held = now < 9 * SECOND
+            return FakeSlot([FakeNode(8, A)], held, B if held else (0, 0))
+
+        self.assert_late(11, freed, {A, B})
 
     def test_key_in_use_may_be_waited_for(self):
         self.assertEqual(self.watch(FakeSlot([FakeNode(8, A)], True, B), {A, B}, 60), [])
@@ -255,24 +277,38 @@ class WatchTest(Case):
     def test_dead_and_absent_waiters_wait_for_nothing(self):
         self.assertEqual(self.watch(FakeSlot([FakeNode(8, A), FakeNode(9, B, False)]), {B}, 60), [])
 
+    def test_absent_grantee_has_its_grace(self):
+        self.assert_late(7, FakeSlot([FakeNode(8, A, False, grace_end=5 * SECOND), FakeNode(9, B)], grantee=8), {B})
+
     def test_stopped_waiter_may_be_late(self):
         self.assertEqual(self.watch(FakeSlot([FakeNode(8, A)]), {A}, 60, [(1, 0, 1 << 60)]), [])
 
-    def test_waiter_has_its_bound_after_it_was_continued(self):
-        second = local_watch.SECOND
-        self.assertEqual(self.watch(FakeSlot([FakeNode(8, A)]), {A}, 7, [(1, 0, 3 * second)]), [])
-        self.assert_found("a lost wake-up", self.watch(FakeSlot([FakeNode(8, A)]), {A}, 9, [(1, 0, 3 * second)]))
+    def test_waiter_has_time_after_it_was_continued(self):
+        self.assert_late(5.1, FakeSlot([FakeNode(8, A)]), {A}, [(1, 0, 3 * SECOND)])
 
-    def test_waiter_behind_a_stopped_grantee(self):
-        slot = FakeSlot([FakeNode(8, A), FakeNode(9, B)], grantee=8)
-        stops = [(1, 0, 1 << 60)]
-        self.assertEqual(self.watch(slot, {A, B}, 10, stops), [])
-        self.assert_found("a lost wake-up", self.watch(slot, {A, B}, 12, stops))
+    def test_waiter_has_time_after_one_inside_was_continued(self):
+        self.assert_late(5.1, FakeSlot([FakeNode(8, A)], inside=2), {A}, [(2, 0, 3 * SECOND)])
+
+    def test_waiter_behind_a_stopped_grantee_has_a_second_bound(self):
+        def slot(now):
+            until = 1 if now < SECOND else 6 if now < 6 * SECOND else 60
+            return FakeSlot([FakeNode(8, A), FakeNode(9, B, until=until * SECOND)], grantee=8)
+
+        self.assert_late(8, slot, {A, B}, [(1, 0, 1 << 60)])
+
+    def test_waiter_far_behind_a_stopped_grantee_has_patience(self):
+        def slot(now):
+            # Its patience is 4 s in the fourth place; it looks each second.
+            others = [FakeNode(20 + i, A, False) for i in range(2)]
+            last = FakeNode(9, B, until=now // SECOND * SECOND + SECOND)
+            return FakeSlot([FakeNode(8, A), *others, last], grantee=8)
+
+        self.assert_late(6, slot, {A, B}, [(1, 0, 1 << 60)])
 
     def test_key_that_goes_on_is_no_stall(self):
         def moving(now):
             slot = FakeSlot([FakeNode(8, A)])
-            slot.epoch = now // local_watch.SECOND
+            slot.epoch = now // SECOND
             return slot
 
         self.assertEqual(self.watch(moving, {A}, 60), [])

@@ -215,7 +215,7 @@ def read_history(director):
 def show(director, events):
     storm.show(director, events)
     watch = director.watch
-    print(f"watch:     {watch.looks} looks, a key was idle under a live waiter for {watch.longest / 1e6:.0f} ms at most")
+    print(f"watch:     {watch.looks} looks, a waiter did what was due {watch.latest / 1e6:.0f} ms past its bound at most")
 
 
 def run_storm(director, seconds):

@@ -38,9 +38,15 @@ class Node:
         self.member = member_of(word)
         self.arrival = body[0]
         self.flags = body[9] >> 32 & 0xFFFF
+        self.grace_end = body[7] + body[6]
+        self.offered_at = body[8]
+        self.asleep_until = body[11]
 
     def waits(self):
         return self.flags & (ABSENT | ABANDONED) == 0
+
+    def has_grace(self, now):
+        return self.flags & ABSENT != 0 and now < self.grace_end
 
 
 class Slot:
@@ -52,6 +58,7 @@ class Slot:
         self.ttl, self.extended = body[4], body[5]
         self.guard = body[7]
         self.grantee = body[8] >> 32
+        self.inside = 0  # the lock word of its bucket
         self.line = []
 
 
@@ -139,6 +146,8 @@ class Table:
                 continue
             slot = self.copy(index)
             if self.bucket_words(bucket)[1] == before:
+                if slot is not None:
+                    slot.inside = inside & ~SLEEPERS
                 return slot
         return inside & ~SLEEPERS, before
 

@@ -6,6 +6,10 @@
 //   storm_local_worker --sweep URL KEY…    claims each key once, within 10 s, and releases it
 //   storm_local_worker --check URL         says what is not whole in the table
 //   storm_local_worker --prepare FOLDER MEMBERS   makes a space with room for so many
+//   storm_local_worker --hold URL KEY      waits for the key, says its epoch, and holds it until the end of its input
+//   storm_local_worker --deaf FOLDER KEY   the same, but it sleeps for a minute where the engine bids it sleep less,
+//   and
+//                                          hears no wake
 //   storm_local_worker --nest              the first process of a pid namespace: buries orphans
 //   storm_local_worker --idle MS           a child that was made by fork and exec
 //
@@ -37,6 +41,7 @@
 
 #include "engine/local/check.h"
 #include "engine/local/local.h"
+#include "lease/over.h"
 #include "os/linux/local_folder.h"
 #include "os/linux/real_clock.h"
 #include "os/linux/real_processes.h"
@@ -290,13 +295,58 @@ int check(const char* url) {
   return 0;
 }
 
+constexpr auto kLongest = std::chrono::minutes(1);
+
+tenure::env::Environment real_environment() {
+  return {std::make_shared<const tenure::os::RealClock>(), std::make_shared<tenure::os::RealRandom>(),
+          std::make_shared<const tenure::os::RealProcesses>()};
+}
+
+int hold(Space& space, const char* word) {
+  auto key = Key::parse(word);
+  if (!key) return 2;
+  tenure::ClaimOptions options;
+  options.wait = kLongest;
+  auto lease = space.claim(*key, options);
+  if (!lease) return fail_with(lease.error());
+  std::cout << lease->epoch().value() << std::endl;
+  std::cin.get();
+  return lease->release() ? 0 : 3;
+}
+
+int hold(const char* url, const char* word) {
+  auto space = Space::open(url);
+  return space ? hold(*space, word) : fail_with(space.error());
+}
+
+// The mistake that the watch is there to find.
+class DeafWords final : public tenure::env::Words {
+ public:
+  void wait(std::span<const tenure::env::Watched> /*words*/, tenure::Duration /*at_most*/) override {
+    const auto until = std::chrono::steady_clock::now() + kLongest;
+    while (std::chrono::steady_clock::now() < until) poll(nullptr, 0, 1'000);
+  }
+  void wake(const tenure::env::Word& word, int at_most) override { real_.wake(word, at_most); }
+
+ private:
+  tenure::os::RealWords real_;
+};
+
+int hold_deaf(const char* path, const char* word) {
+  auto folder = tenure::os::RealLocalFolder::open(path, true, {});
+  if (!folder) return fail_with(folder.error());
+  auto environment = real_environment();
+  auto engine = tenure::open_local(std::move(*folder), std::make_shared<DeafWords>(), environment, {});
+  if (!engine) return fail_with(engine.error());
+  Space space = tenure::lease::over(*engine, environment, std::string("local:") + path);
+  return hold(space, word);
+}
+
 // Room for few: so the numbers of the dead are taken over, and cleared up after, all the time.
 int prepare(const char* path, const char* members) {
   auto folder = tenure::os::RealLocalFolder::open(path, true, {});
   if (!folder) return fail_with(folder.error());
-  tenure::env::Environment environment{std::make_shared<const tenure::os::RealClock>(),
-                                       std::make_shared<tenure::os::RealRandom>(),
-                                       std::make_shared<const tenure::os::RealProcesses>()};
+  const auto environment = real_environment();
   tenure::LocalOptions options;
   options.remake = tenure::local::WantedLimits{.members = static_cast<std::uint32_t>(std::atoi(members))};
   auto engine = tenure::open_local(std::move(*folder), std::make_shared<tenure::os::RealWords>(), environment, options);
@@ -315,6 +365,8 @@ int aside(int count, char** words) {
   if (what == "--sweep" && count >= 4) return sweep(words[2], words + 3);
   if (what == "--check" && count == 3) return check(words[2]);
   if (what == "--prepare" && count == 4) return prepare(words[2], words[3]);
+  if (what == "--hold" && count == 4) return hold(words[2], words[3]);
+  if (what == "--deaf" && count == 4) return hold_deaf(words[2], words[3]);
   if (what == "--nest" && count == 2) return nest();
   if (what == "--idle" && count == 3) return poll(nullptr, 0, std::atoi(words[2]));
   return 2;

@@ -205,6 +205,7 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
     }
   }
   for (CellIndex at = before; at != 0 && place_ < kDoublings; at = before_in_line(core_.table.cell(at))) ++place_;
+  say_until_when(node);
   return Look::another_has_it;
 }
 

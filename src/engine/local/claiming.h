@@ -60,6 +60,10 @@ class Claiming {
   Result<void> sleep();
   std::optional<Error> over(MonotonicTime now) const;
   Duration bound_of_place() const;
+  // Of a sleep that begins now.
+  Duration longest_sleep(MonotonicTime now) const;
+  // Writes down when we look again at the latest. Inside the section.
+  void say_until_when(Cell& node) const;
   // Out of the line, or absent with a ticket. True: it was granted in the last moment after all.
   // `held_up`: the section is not waited for again.
   bool leave(bool held_up);

@@ -156,7 +156,8 @@ inline constexpr std::size_t kAbsentSince = 7;  // monotonic
 inline constexpr std::size_t kOfferedAt = 8;    // monotonic
 inline constexpr std::size_t kText = 9;         // as of a slot, without key bytes
 inline constexpr std::size_t kTerms = 10;
-inline constexpr std::size_t kAsleepUntil = 11;  // monotonic; 0: awake. For the checker of lost wake-ups, and re-aiming
+inline constexpr std::size_t kAsleepUntil = 11;     // monotonic: its waiter looks again by then, whatever is missed;
+                                                    // 0: it has not slept yet. For the watch for lost wake-ups
 inline constexpr std::size_t kDisplacedEpoch = 12;  // of whom the grant displaced; 0: of nobody
 inline constexpr std::size_t kDisplacedWord = 13;   // commit word of that slot before
 inline constexpr std::size_t kDisplacedWhy = 14;    // EventKind: revoked, or taken over

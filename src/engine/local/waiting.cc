@@ -58,6 +58,7 @@ bool Claiming::find_ticket(Cell& slot, Wakes& wakes) {
     put(node_field::kTtl, claim_.ttl);
     put(node_field::kGrace, static_cast<std::uint64_t>(wait_->grace.count()));
     put(node_field::kOfferedAt, static_cast<std::uint64_t>(now_.monotonic));
+    put(node_field::kAsleepUntil, 0);
     put(node_field::kText, two(claim_.text, claim_.flags | kTicket));
     TENURE_POINT("ticket taken over");
     spent_.text(adopt_text(core_, text));
@@ -121,6 +122,7 @@ Result<void> Claiming::stand(CellIndex index) {
   put(node_field::kTicketLow, wait_->ticket.empty() ? 0 : hash_of(wait_->ticket));
   put(node_field::kGrace, static_cast<std::uint64_t>(wait_->grace.count()));
   put(node_field::kAbsentSince, 0);
+  put(node_field::kAsleepUntil, 0);
   put(node_field::kOfferedAt, 0);
   put(node_field::kText, two(claim_.text, wait_->ticket.empty() ? claim_.flags : claim_.flags | kTicket));
   put(node_field::kTerms, claim_.terms);
@@ -224,12 +226,25 @@ std::optional<Error> Claiming::over(MonotonicTime now) const {
   return std::nullopt;
 }
 
-Result<void> Claiming::sleep() {
-  const MonotonicTime now = core_.environment.clock->monotonic();
-  if (auto error = over(now)) return fail(std::move(*error));
+Duration Claiming::longest_sleep(MonotonicTime now) const {
   Duration most = bound_of_place();
   if (wait_->at_most) most = std::min(most, *wait_->at_most - (now - begun_));
   if (due_) most = std::min(most, std::max(Duration{*due_} - now.since_origin, Duration{0}) + Duration{50'000});
+  return most;
+}
+
+// Here, and not where it falls asleep: outside of the section a place with a ticket may be another claim's at any time.
+void Claiming::say_until_when(Cell& node) const {
+  const MonotonicTime now{Duration{now_.monotonic}};
+  const MonotonicTime until = now + longest_sleep(now);
+  node.body[node_field::kAsleepUntil].store(static_cast<std::uint64_t>(until.since_origin.count()),
+                                            std::memory_order_relaxed);
+}
+
+Result<void> Claiming::sleep() {
+  const MonotonicTime now = core_.environment.clock->monotonic();
+  if (auto error = over(now)) return fail(std::move(*error));
+  Duration most = longest_sleep(now);
   std::array<env::Watched, 3> watched{env::Watched{&core_.table.cell(node_).futex, node_value_}};
   std::size_t count = 1;
   const bool dying = !predecessor_.none() && suspicious(core_, predecessor_);
