@@ -29,7 +29,9 @@ struct Arguments {
   Text wait;
   Text ttl;
   Text grace;
-  Text at_loss;
+  Text on_lost;
+  Text until;
+  Text busy_exit;
   Text status_file;
   Text handle_file;
   Text handle_source;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,27 +9,10 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "cli/exec_words.h"
 
 namespace tenure::cli {
 namespace {
-
-std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
-  std::vector<std::string> out;
-  for (char** each = environ; *each != nullptr; ++each) {
-    bool replaced = false;
-    for (const auto& [name, value] : variables) replaced |= std::string_view(*each).starts_with(name + "=");
-    if (!replaced) out.emplace_back(*each);
-  }
-  for (const auto& [name, value] : variables) out.push_back(name + "=" + value);
-  return out;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& strings) {
-  std::vector<char*> out;
-  for (std::string& each : strings) out.push_back(each.data());
-  out.push_back(nullptr);
-  return out;
-}
 
 // What the child has of its parent: a pipe on which it is told to begin, and one on which it tells why it could not.
 struct Line {
@@ -56,7 +38,7 @@ struct Prepared {
 
 // Between fork and exec: async-signal-safe calls only, for the keeper's thread may have held any lock.
 [[noreturn]] void become(const Prepared& plan, const SignalGate& gate) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   // It may have died before the call above: then nobody would tell us any more.
   if (::getppid() != plan.parent) ::_exit(127);
   ::close(plan.begin_end);
@@ -80,7 +62,8 @@ int reported(int descriptor) {
   return got == static_cast<::ssize_t>(sizeof why) ? why : 0;
 }
 
-void wait_for(::pid_t pid, ::siginfo_t& info) {
+void wait_for(::pid_t pid) {
+  ::siginfo_t info{};
   while (::waitid(P_PID, static_cast<::id_t>(pid), &info, WEXITED) != 0 && errno == EINTR) {
   }
 }
@@ -93,7 +76,7 @@ Child::NotStarted not_started(int number, const std::string& program) {
 }  // namespace
 
 std::expected<Child, Child::NotStarted> Child::start(const ChildPlan& plan, const SignalGate& gate,
-                                                     const std::function<bool()>& ready) {
+                                                     const std::function<bool(int pid)>& ready) {
   std::vector<std::string> words = plan.command;
   std::vector<std::string> environment = environment_with(plan.variables);
   std::vector<char*> word_pointers = pointers_to(words);
@@ -106,34 +89,14 @@ std::expected<Child, Child::NotStarted> Child::start(const ChildPlan& plan, cons
   const ::pid_t pid = ::fork();
   if (pid < 0) return std::unexpected(not_started(errno, words[0]));
   if (pid == 0) become(prepared, gate);
-  // Not reaped before its end is seen, so the id cannot have become another's.
-  Descriptor descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  const int no_descriptor = descriptor.open() ? 0 : errno;
-  const bool go = no_descriptor == 0 && ready();
+  const bool go = ready(pid);
   report->write_end.reset();
   if (go) (void)!::write(begin->write_end.get(), "", 1);
   begin->write_end.reset();
   const int why = reported(report->read_end.get());
-  if (go && why == 0) return Child(pid, std::move(descriptor));
-  ::siginfo_t info{};
-  wait_for(pid, info);
-  if (why == 0 && no_descriptor == 0) return std::unexpected(NotStarted{0, {}});
-  return std::unexpected(not_started(why != 0 ? why : no_descriptor, words[0]));
-}
-
-bool Child::in_our_group() const {
-  return ::getpgid(pid_) == ::getpgrp();
-}
-
-void Child::send(int signal) const {
-  ::kill(pid_, signal);
-}
-
-ChildEnd Child::reap() const {
-  ::siginfo_t info{};
-  wait_for(pid_, info);
-  if (info.si_code == CLD_EXITED) return {info.si_status, 0};
-  return {128 + info.si_status, info.si_status};
+  if (go && why == 0) return Child(pid);
+  wait_for(pid);
+  return std::unexpected(why == 0 ? NotStarted{0, {}} : not_started(why, words[0]));
 }
 
 }  // namespace tenure::cli

@@ -8,11 +8,10 @@
 namespace tenure::cli {
 namespace {
 
-Result<AtLoss> at_loss_of(const std::optional<std::string>& text) {
+// A command in place of one of the words sees to the loss itself: what runs is left to it.
+AtLoss at_loss_of(const std::optional<std::string>& text) {
   if (!text || *text == "term") return AtLoss::terminate;
-  if (*text == "kill") return AtLoss::kill;
-  if (*text == "warn") return AtLoss::warn;
-  return fail(Code::usage, "--at-loss wants term, kill or warn, not " + escape_controls(*text));
+  return *text == "kill" ? AtLoss::kill : AtLoss::warn;
 }
 
 std::string wrapped(const std::string& text) {
@@ -35,9 +34,10 @@ Result<ClaimOptions> claim_options(const Arguments& arguments, std::optional<Dur
   if (!ttl) return fail(ttl.error());
   if (*ttl && **ttl <= Duration{0}) return fail(Code::bad_duration, "--ttl must be more than 0");
   options.terms.ttl = *ttl;
-  auto at_loss = at_loss_of(arguments.at_loss);
-  if (!at_loss) return fail(at_loss.error());
-  options.terms.at_loss = *at_loss;
+  if (arguments.on_lost && trim(*arguments.on_lost).empty()) {
+    return fail(Code::usage, "--on-lost wants term, kill, warn or a command for sh");
+  }
+  options.terms.at_loss = at_loss_of(arguments.on_lost);
   options.wait = otherwise;
   if (arguments.wait == "forever") {
     options.wait = std::nullopt;
@@ -47,6 +47,11 @@ Result<ClaimOptions> claim_options(const Arguments& arguments, std::optional<Dur
     options.wait = *wait;
   }
   return options;
+}
+
+std::string loss_command(const Arguments& arguments) {
+  const std::string text = arguments.on_lost.value_or("term");
+  return text == "term" || text == "kill" || text == "warn" ? "" : text;
 }
 
 std::string waiting_message(const Observation& seen, const Space& space, std::optional<Duration> wait, bool json) {

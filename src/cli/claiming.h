@@ -9,6 +9,9 @@ namespace tenure::cli {
 // `otherwise` is the wait where --wait is not given; nullopt: for ever. "--wait forever" is understood.
 Result<ClaimOptions> claim_options(const Arguments& arguments, std::optional<Duration> otherwise);
 
+// What --on-lost wants to have run, where it is none of its words; else empty.
+std::string loss_command(const Arguments& arguments);
+
 // Names a reason to whoever meets the wait: heading and fields as text, or one line of JSON with "event": "waiting".
 std::string waiting_message(const Observation& seen, const Space& space, std::optional<Duration> wait, bool json);
 

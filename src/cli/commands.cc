@@ -9,9 +9,9 @@ namespace {
 
 using Names = std::string_view;
 
-constexpr Names kRun[] = {"KEY",       "--space", "--wait",        "--ttl",     "--reason",
-                          "--owner",   "--part",  "--session",     "--channel", "--version",
-                          "--at-loss", "--grace", "--status-file", "--json",    "--help"};
+constexpr Names kRun[] = {"KEY",     "--space",     "--wait",        "--ttl",     "--reason", "--owner",
+                          "--part",  "--session",   "--channel",     "--version", "--until",  "--on-lost",
+                          "--grace", "--busy-exit", "--status-file", "--json",    "--help"};
 constexpr Names kClaim[] = {"KEY",       "--pid",     "--ttl",     "--for session", "--handle-file NEWFILE",
                             "--space",   "--wait",    "--reason",  "--owner",       "--part",
                             "--session", "--channel", "--version", "--json",        "--help"};
@@ -28,8 +28,8 @@ constexpr Names kDoctor[] = {"--space", "--json", "--help"};
 
 constexpr std::string_view kRunDetails =
     "Waits until KEY is yours, runs CMD, gives KEY back when CMD has ended. CMD sees TENURE_KEY, TENURE_EPOCH and "
-    "TENURE_SPACE. It ends with us: when we are killed, so is CMD, and KEY is free only when both are gone. When the "
-    "lease is lost, CMD gets TERM, after --grace KILL, and we end with 76. Otherwise the exit code is that of CMD.";
+    "TENURE_SPACE. When we are killed, CMD and all that it started is ended, and only then KEY is free. When the lease "
+    "is lost, they get TERM, after --grace KILL, and we end with 76. Otherwise the exit code is that of CMD.";
 constexpr std::string_view kClaimDetails =
     "For scripts. Leaves a process that keeps KEY as long as --pid, --ttl or --for says, and prints the handle that "
     "renew, verify and release want. One of the three must be given: handle=$(tenure claim KEY --pid $$)";

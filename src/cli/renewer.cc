@@ -14,10 +14,12 @@ constexpr Duration kShortest = std::chrono::milliseconds{10};
 }  // namespace
 
 struct Renewer::Shared {
-  Shared(Lease& a_lease, Duration a_ttl, Stop a_signal) : lease(a_lease), ttl(a_ttl), given_up(std::move(a_signal)) {}
+  Shared(Lease& a_lease, Duration a_ttl, std::function<void()> a_renewed, Stop a_signal)
+      : lease(a_lease), ttl(a_ttl), renewed(std::move(a_renewed)), given_up(std::move(a_signal)) {}
 
   Lease& lease;
   const Duration ttl;
+  const std::function<void()> renewed;
   const Stop given_up;
   mutable std::mutex mutex;
   std::condition_variable changed;
@@ -44,6 +46,7 @@ struct Renewer::Shared {
     while (!pause(next)) {
       auto late = lease.renew();
       if (late) {
+        renewed();
         if (*late) complain("tenure: renewed late, by " + words(**late) + ", with nobody in between\n");
         next = regular;
         continue;
@@ -60,10 +63,10 @@ struct Renewer::Shared {
 Renewer::Renewer(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 Renewer::Renewer(Renewer&&) noexcept = default;
 
-Result<Renewer> Renewer::start(Lease& lease, std::optional<Duration> ttl) {
+Result<Renewer> Renewer::start(Lease& lease, std::optional<Duration> ttl, std::function<void()> renewed) {
   auto signal = Stop::create();
   if (!signal) return fail(signal.error());
-  Renewer renewer(std::make_shared<Shared>(lease, ttl.value_or(Duration{0}), std::move(*signal)));
+  Renewer renewer(std::make_shared<Shared>(lease, ttl.value_or(Duration{0}), std::move(renewed), std::move(*signal)));
   if (!ttl) return renewer;
   auto thread = base::quiet_thread([shared = renewer.shared_] { shared->run(); });
   if (!thread) return fail(thread.error());

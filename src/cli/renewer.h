@@ -1,6 +1,7 @@
 // Renews a lease with a TTL while a command runs: at a third of the TTL, and again soon where that failed.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,8 +13,9 @@ namespace tenure::cli {
 
 class Renewer {
  public:
-  // Does nothing for a lease without a TTL. The lease must outlive it.
-  static Result<Renewer> start(Lease& lease, std::optional<Duration> ttl);
+  // Does nothing for a lease without a TTL. The lease must outlive it. `renewed` is called, on a thread of its own,
+  // after each renewal.
+  static Result<Renewer> start(Lease& lease, std::optional<Duration> ttl, std::function<void()> renewed);
   Renewer(Renewer&&) noexcept;
   Renewer& operator=(Renewer&&) = delete;
   ~Renewer();

@@ -1,10 +1,10 @@
 // run: a command under a lease.
 #include "base/text.h"
 #include "cli/ancestors.h"
-#include "cli/child.h"
 #include "cli/claiming.h"
 #include "cli/command.h"
 #include "cli/error_view.h"
+#include "cli/guardian.h"
 #include "cli/layout.h"
 #include "cli/numbers.h"
 #include "cli/observation_view.h"
@@ -13,6 +13,8 @@
 #include "cli/sentinel.h"
 #include "cli/status_file.h"
 #include "cli/supervisor.h"
+#include "cli/terminal.h"
+#include "compose/real_environment.h"
 
 namespace tenure::cli {
 namespace {
@@ -93,7 +95,23 @@ struct Plan {
   Key key;
   ClaimOptions options;
   Duration grace;
+  std::string hook;  // what --on-lost says, where it is a command
+  bool whole_tree = false;
+  std::optional<int> busy_exit;
 };
+
+Result<bool> whole_tree_of(const Arguments& arguments) {
+  if (!arguments.until || *arguments.until == "main") return false;
+  if (*arguments.until == "tree") return true;
+  return fail(Code::usage, "--until wants main or tree, not " + escape_controls(*arguments.until));
+}
+
+Result<std::optional<int>> busy_exit_of(const Arguments& arguments) {
+  if (!arguments.busy_exit) return std::nullopt;
+  const auto code = number_of(*arguments.busy_exit, 255, "--busy-exit");
+  if (!code) return fail(code.error());
+  return static_cast<int>(*code);
+}
 
 Result<Plan> plan_of(const Arguments& arguments) {
   auto key = key_of(arguments);
@@ -107,7 +125,11 @@ Result<Plan> plan_of(const Arguments& arguments) {
   auto grace = duration_of(arguments.grace, "--grace");
   if (!grace) return fail(grace.error());
   options->keep_life_descriptor = true;
-  return Plan{*key, *options, grace->value_or(kGrace)};
+  auto whole_tree = whole_tree_of(arguments);
+  if (!whole_tree) return fail(whole_tree.error());
+  auto busy_exit = busy_exit_of(arguments);
+  if (!busy_exit) return fail(busy_exit.error());
+  return Plan{*key, *options, grace->value_or(kGrace), loss_command(arguments), *whole_tree, *busy_exit};
 }
 
 std::string loss_message(const Key& key, Epoch epoch, const Loss& loss, const Space& space, bool json) {
@@ -148,7 +170,9 @@ class Run {
 
  private:
   Result<int> failed(const Error& error) {
-    const int exit_code = show_error(error, arguments_.json, space_.url(), &plan_.key);
+    int exit_code = show_error(error, arguments_.json, space_.url(), &plan_.key);
+    const bool busy = error.code == Code::held || error.code == Code::timed_out;
+    if (busy && plan_.busy_exit) exit_code = *plan_.busy_exit;
     status_.by_tenure(exit_code, facts(error.code).name);
     return exit_code;
   }
@@ -168,27 +192,46 @@ class Run {
     return exit_code;
   }
 
-  ChildPlan child_plan(const Lease& lease) const {
-    return {
-        arguments_.command,
-        {{"TENURE_KEY", lease.key().text()}, {"TENURE_EPOCH", lease.epoch().text()}, {"TENURE_SPACE", space_.url()}},
-        lease.life_descriptor()};
+  Variables variables(const Lease& lease) const {
+    return {{"TENURE_KEY", lease.key().text()}, {"TENURE_EPOCH", lease.epoch().text()}, {"TENURE_SPACE", space_.url()}};
+  }
+
+  Watchwords watchwords(const Lease& lease, const Guardian& guardian) const {
+    Watchwords words{.at_loss = plan_.options.terms.at_loss, .grace = plan_.grace, .whole_tree = plan_.whole_tree};
+    words.on_loss = [this, &lease](const Loss& loss) {
+      complain(loss_message(lease.key(), lease.epoch(), loss, space_, arguments_.json));
+    };
+    if (plan_.hook.empty()) return words;
+    words.hook = [this, &lease, &guardian](const Loss& loss) {
+      Variables more = variables(lease);
+      more.emplace_back("TENURE_WHY", loss.why);
+      more.emplace_back("TENURE_PID", std::to_string(guardian.main()));
+      return LossHook::start(plan_.hook, more, gate_);
+    };
+    return words;
   }
 
   Result<int> hold(Lease& lease, Waiting& waiting) {
-    auto renewer = Renewer::start(lease, plan_.options.terms.ttl);
+    auto deadline = SharedDeadline::make();
+    if (!deadline) return failed(deadline.error());
+    const auto clock = compose::real_clock();
+    const auto renewed = [&] {
+      const auto left = lease.remaining();
+      deadline->set(left ? std::optional(clock->boottime() + *left) : std::nullopt);
+    };
+    renewed();
+    auto renewer = Renewer::start(lease, plan_.options.terms.ttl, renewed);
     if (!renewer) return failed(renewer.error());
-    std::optional<GroupEar> ear;
-    auto child = Child::start(child_plan(lease), gate_, [&] {
-      ear.emplace();
-      return !waiting.interrupted();
-    });
-    if (!child && child.error().exit_code == 0) return interrupted(waiting.signal());
-    if (!child) return not_started(child.error());
-    const Watchwords words{plan_.options.terms.at_loss, plan_.grace, [&](const Loss& loss) {
-                             complain(loss_message(lease.key(), lease.epoch(), loss, space_, arguments_.json));
-                           }};
-    Supervised outcome = supervise(*child, lease, *renewer, gate_, *ear, words);
+    const Terminal terminal;
+    gate_.widen();
+    const ChildPlan child{arguments_.command, variables(lease), lease.life_descriptor()};
+    const bool ends = plan_.options.terms.at_loss != AtLoss::warn;
+    const GuardianPlan plan{child, gate_, *deadline, plan_.grace, plan_.whole_tree, ends, plan_.key.text()};
+    auto guardian = Guardian::start(plan, [&] { return !waiting.interrupted(); });
+    if (!guardian && guardian.error().exit_code == 0) return interrupted(waiting.signal());
+    if (!guardian) return not_started(guardian.error());
+    Supervised outcome = supervise(*guardian, lease, *renewer, gate_, watchwords(lease, *guardian));
+    terminal.take_back();
     if (!outcome.loss) outcome.loss = give_back(lease);
     return outcome.loss ? lost(outcome.end) : ended(outcome.end);
   }

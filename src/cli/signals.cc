@@ -14,6 +14,7 @@ namespace tenure::cli {
 namespace {
 
 constexpr std::array kGated = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+constexpr std::array kOfTheJob = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH};
 
 bool ignored(int number) {
   struct sigaction now{};
@@ -42,10 +43,20 @@ Result<SignalGate> SignalGate::close_gate() {
   return gate;
 }
 
+void SignalGate::widen() {
+  sigset_t gated;
+  sigemptyset(&gated);
+  for (const int number : kGated) sigaddset(&gated, number);
+  for (const int number : kOfTheJob) sigaddset(&gated, number);
+  ::pthread_sigmask(SIG_BLOCK, &gated, nullptr);
+  ::signalfd(descriptor_.get(), &gated, 0);
+}
+
 std::optional<Signal> SignalGate::take() const {
   ::signalfd_siginfo info{};
   if (::read(descriptor_.get(), &info, sizeof info) != static_cast<::ssize_t>(sizeof info)) return std::nullopt;
-  return Signal{static_cast<int>(info.ssi_signo), info.ssi_code <= 0};
+  const bool by_process = info.ssi_code <= 0;
+  return Signal{static_cast<int>(info.ssi_signo), by_process, by_process ? static_cast<int>(info.ssi_pid) : 0};
 }
 
 bool SignalGate::inert(int number) const {

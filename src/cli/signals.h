@@ -13,6 +13,7 @@ struct Signal {
   int number = 0;
   // Sent by a process to one or more processes, not by the terminal to its foreground group.
   bool by_process = false;
+  int sender = 0;  // its process, where one sent it
 };
 
 class SignalGate {
@@ -21,11 +22,17 @@ class SignalGate {
   // (SIGCHLD may have been ignored by whoever started us). To be called before any thread is made.
   static Result<SignalGate> close_gate();
 
+  // From here on TSTP, TTIN, TTOU, CONT and WINCH too: what the command is to get, and not we. (A stopped process still
+  // goes on at a CONT.)
+  void widen();
+
   // Readable when one has come.
   int descriptor() const { return descriptor_.get(); }
   std::optional<Signal> take() const;
   // It was ignored or blocked when we were started: it shall not end a wait.
   bool inert(int number) const;
+  // What was blocked when we were started.
+  const sigset_t& mask_before() const { return mask_before_; }
   // For a child between fork and exec: everything as it was when we were started. Async-signal-safe.
   void restore() const noexcept;
 

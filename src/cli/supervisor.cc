@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <limits>
 
+#include "cli/output.h"
 #include "compose/real_environment.h"
 
 namespace tenure::cli {
@@ -14,91 +15,112 @@ namespace {
 
 class Supervisor {
  public:
-  Supervisor(const Child& child, Lease& lease, const Renewer& renewer, const SignalGate& gate, GroupEar& ear,
-             const Watchwords& words)
-      : child_(child),
+  Supervisor(Guardian& guardian, Lease& lease, const Renewer& renewer, const SignalGate& gate, const Watchwords& words)
+      : guardian_(guardian),
         lease_(lease),
         renewer_(renewer),
         gate_(gate),
-        ear_(ear),
         words_(words),
         clock_(compose::real_clock()) {}
 
   Supervised run() {
     while (true) {
-      std::array<::pollfd, 4> polled = {{{child_.descriptor(), POLLIN, 0},
-                                         {gate_.descriptor(), POLLIN, 0},
-                                         {loss_ ? -1 : lease_.lost_fd(), POLLIN, 0},
-                                         {loss_ ? -1 : renewer_.descriptor(), POLLIN, 0}}};
-      const int ready = ::poll(polled.data(), polled.size(), timeout());
-      if (ready < 0 && errno != EINTR) {
-        // Blind to signals and to losses, we must not let it go on.
-        child_.send(SIGKILL);
-        return {child_.reap(), loss_};
-      }
-      if (ready <= 0) polled = {};
       // The loss first: a command that ended together with it has ended without the lease.
-      if ((polled[2].revents | polled[3].revents) != 0) lose();
-      if (polled[0].revents != 0) return {child_.reap(), loss_};
-      if (polled[1].revents != 0) pass_on();
-      if (kill_at_ && clock_->monotonic() >= *kill_at_) kill();
+      std::array<::pollfd, 5> polled = {{{loss_ ? -1 : lease_.lost_fd(), POLLIN, 0},
+                                         {loss_ ? -1 : renewer_.descriptor(), POLLIN, 0},
+                                         {guardian_.descriptor(), POLLIN, 0},
+                                         {gate_.descriptor(), POLLIN, 0},
+                                         {hook_.descriptor(), POLLIN, 0}}};
+      const int ready = ::poll(polled.data(), polled.size(), patience());
+      if (ready < 0 && errno != EINTR) guardian_.end_tree(SIGKILL, Duration{0});  // blind, we must not let it go on
+      if (ready <= 0) polled = {};
+      if ((polled[0].revents | polled[1].revents) != 0) lose();
+      listen();
+      if (over()) return {end_.value_or(ChildEnd{}), loss_};
+      if (polled[3].revents != 0) pass_on();
+      if (polled[4].revents != 0) hook_.reap();
+      if (hook_until_ && clock_->monotonic() >= *hook_until_) {
+        hook_.kill();
+        hook_until_.reset();
+      }
     }
   }
 
  private:
-  int timeout() const {
-    if (!kill_at_) return -1;
-    const auto left = *kill_at_ - clock_->monotonic() + std::chrono::milliseconds{1};
-    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(std::max(left, Duration{0}));
-    return static_cast<int>(std::min<std::int64_t>(milliseconds.count(), std::numeric_limits<int>::max()));
+  int patience() {
+    const int guardian = guardian_.patience();
+    if (!hook_until_) return guardian;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*hook_until_ - clock_->monotonic());
+    const auto hook = static_cast<int>(std::clamp<std::int64_t>(left.count() + 1, 0, std::numeric_limits<int>::max()));
+    return guardian < 0 ? hook : std::min(guardian, hook);
+  }
+
+  void listen() {
+    const Guardian::News news = guardian_.hear();
+    if (news.main_ended) end_ = news.main_ended;
+    empty_ |= news.tree_empty;
+    if (!news.was_killed) return;
+    complain("tenure: its guardian process was killed: ending the command\n");
+    end_tree(SIGTERM);
+  }
+
+  bool over() const {
+    if (hook_.descriptor() >= 0) return false;
+    return empty_ || (end_ && !words_.whole_tree && !ending_);
   }
 
   void pass_on() {
     while (const auto signal = gate_.take()) {
+      // So that we go on together with the command.
+      if (signal->number == SIGCONT && signal->sender == guardian_.pid()) continue;
       // What the terminal sends goes to its whole foreground group, and so does what was sent to the group by name: the
-      // child has it already, unless it has left the group.
-      const bool to_group = !signal->by_process || ear_.heard(signal->number);
-      if (!to_group || !child_.in_our_group()) child_.send(signal->number);
+      // command has it already, unless it has left the group.
+      // Asked for the terminal's too: the guardian would have them still when the next comes to us alone.
+      const bool in_group = guardian_.heard(signal->number);
+      const bool to_group = in_group || !signal->by_process;
+      if (end_) {
+        guardian_.send_to_all(signal->number);
+      } else if (!to_group || !guardian_.main_in_our_group()) {
+        guardian_.send_to_main(signal->number);
+      }
     }
+  }
+
+  void end_tree(int signal) {
+    ending_ = true;
+    guardian_.end_tree(signal, words_.grace);
   }
 
   void lose() {
     loss_ = lease_.loss().value_or(Loss{renewer_.why(), nullptr});
     if (words_.on_loss) words_.on_loss(*loss_);
-    switch (words_.at_loss) {
-      case AtLoss::warn:
-        return;
-      case AtLoss::kill:
-        return child_.send(SIGKILL);
-      case AtLoss::terminate:
-        child_.send(SIGTERM);
-        // A stopped one could not act on it.
-        child_.send(SIGCONT);
-        kill_at_ = clock_->monotonic() + words_.grace;
+    if (words_.hook) {
+      hook_ = words_.hook(*loss_);
+      hook_until_ = clock_->monotonic() + words_.grace;
+      return;
     }
+    if (words_.at_loss != AtLoss::warn) end_tree(words_.at_loss == AtLoss::kill ? SIGKILL : SIGTERM);
   }
 
-  void kill() {
-    child_.send(SIGKILL);
-    kill_at_.reset();
-  }
-
-  const Child& child_;
+  Guardian& guardian_;
   Lease& lease_;
   const Renewer& renewer_;
   const SignalGate& gate_;
-  GroupEar& ear_;
   const Watchwords& words_;
   std::shared_ptr<const env::Clock> clock_;
+  std::optional<ChildEnd> end_;
+  bool empty_ = false;
+  bool ending_ = false;
   std::optional<Loss> loss_;
-  std::optional<MonotonicTime> kill_at_;
+  LossHook hook_;
+  std::optional<MonotonicTime> hook_until_;
 };
 
 }  // namespace
 
-Supervised supervise(const Child& child, Lease& lease, const Renewer& renewer, const SignalGate& gate, GroupEar& ear,
+Supervised supervise(Guardian& guardian, Lease& lease, const Renewer& renewer, const SignalGate& gate,
                      const Watchwords& words) {
-  return Supervisor(child, lease, renewer, gate, ear, words).run();
+  return Supervisor(guardian, lease, renewer, gate, words).run();
 }
 
 }  // namespace tenure::cli

@@ -1,12 +1,12 @@
-// Watches over a running command: passes signals on, and ends it when the lease is lost.
+// Watches over a running command: passes signals on, and ends it and all that came of it when the lease is lost.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
 
-#include "cli/child.h"
-#include "cli/group_ear.h"
+#include "cli/guardian.h"
+#include "cli/loss_hook.h"
 #include "cli/renewer.h"
 #include "cli/signals.h"
 #include "tenure/space.h"
@@ -21,11 +21,13 @@ struct Supervised {
 struct Watchwords {
   AtLoss at_loss = AtLoss::terminate;
   Duration grace = std::chrono::seconds(10);
-  std::function<void(const Loss&)> on_loss;  // to tell the user, once
+  bool whole_tree = false;                    // until nothing is left of what the command started
+  std::function<void(const Loss&)> on_loss;   // to tell the user, once
+  std::function<LossHook(const Loss&)> hook;  // what else is to be run then; may be empty
 };
 
-// Returns when the child has ended and been reaped.
-Supervised supervise(const Child& child, Lease& lease, const Renewer& renewer, const SignalGate& gate, GroupEar& ear,
+// Returns when the command has ended, and with `whole_tree`, or after a loss that ends it, all that came of it.
+Supervised supervise(Guardian& guardian, Lease& lease, const Renewer& renewer, const SignalGate& gate,
                      const Watchwords& words);
 
 }  // namespace tenure::cli

@@ -136,7 +136,7 @@ class Lists(Case):
 
 class Revoke(Case):
     def test_a_live_holder_is_left_alone_and_the_printed_command_works(self):
-        run = self.holder("a key", "--space", "files:" + self.path("s p"), "--at-loss", "warn", "--owner", "alice")
+        run = self.holder("a key", "--space", "files:" + self.path("s p"), "--on-lost", "warn", "--owner", "alice")
         space = ("--space", "files:" + self.path("s p"))
         done = self.tenure("revoke", "a key", *space, check=77)
         self.assertIn("alice", done.stderr)
@@ -152,7 +152,7 @@ class Revoke(Case):
         self.assertTrue(self.who("a key", *space)["held"])
 
     def test_force_needs_a_reason_and_the_printed_command_works(self):
-        self.holder("k", "--at-loss", "warn")
+        self.holder("k", "--on-lost", "warn")
         done = self.tenure("revoke", "k", "--force", check=64)
         self.shell(remedies(done.stderr)[-1], check=0)
 
@@ -179,7 +179,7 @@ class Revoke(Case):
         self.assertEqual(json.loads(self.tenure("revoke", "k", "--json").stderr)["error"]["code"], "not_held")
 
     def test_keys_that_begin_with_a_dash(self):
-        run = self.holder("--key=-x", "--at-loss", "warn")
+        run = self.holder("--key=-x", "--on-lost", "warn")
         done = self.tenure("revoke", "--", "-x", check=77)
         self.shell([each for each in remedies(done.stderr) if "revoke" in each][-1], check=0)
         until(lambda: "lost -x" in run.err, "the holder is told")

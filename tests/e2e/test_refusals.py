@@ -56,7 +56,8 @@ class Usage(Case):
 
     def test_command_lines(self):
         for words in (("run",), ("run", "k"), ("run", "k", "--"), ("run", "k", "true"), ("run", "--", "true"), ("who",),
-                      ("who", "a", "b"), ("who", "k", "--nonsense"), ("run", "k", "--at-loss", "x", "--", "true"),
+                      ("who", "a", "b"), ("who", "k", "--nonsense"), ("run", "k", "--on-lost", " ", "--", "true"),
+                      ("run", "k", "--until", "x", "--", "true"), ("run", "k", "--busy-exit", "256", "--", "true"),
                       ("revoke", "k", "--epoch", "x"), ("revoke", "k", "--epoch", str(2 ** 53)), ("watch", "--count", "-1"),
                       ("claim", "k", "--for", "ever"), ("verify",), ("space", "nonsense"), ("nonsense",), (),
                       ("who", "k", "--space"), ("run", "k", "--owner", "a", "--owner", "b", "--", "true")):
@@ -159,7 +160,7 @@ class Advice(Case):
     def test_a_damaged_record_is_cleared_by_the_printed_command(self):
         folder = self.path("s p")
         space = ("--space", "files:" + folder)
-        run = self.holder("a key", *space, "--at-loss", "warn")
+        run = self.holder("a key", *space, "--on-lost", "warn")
         record = self.files_in(folder, ".lease.json")[0]
         for words in (("revoke", "a key", *space), ("claim", "a key", "--ttl", "1h", *space)):
             run.send(signal.SIGSTOP)
@@ -176,7 +177,7 @@ class Advice(Case):
         done = self.tenure("claim", "k", "--space", url, check=64)
         example = remedies(done.stderr)[-1]
         self.shell(f"{example} && tenure who k --quiet --space '{url}'", check=0)
-        self.holder("k2", "--space", url, "--at-loss", "warn")
+        self.holder("k2", "--space", url, "--on-lost", "warn")
         done = self.tenure("revoke", "k2", "--space", url, "--force", check=64)
         self.shell(remedies(done.stderr)[-1], check=0)
 
