@@ -16,7 +16,6 @@
 #include <string_view>
 
 #include "base/descriptor.h"
-#include "compose/real_environment.h"
 
 namespace tenure::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/child.h"
-#include "env/clock.h"
+#include "compose/real_environment.h"
 
 namespace tenure::cli {
 
