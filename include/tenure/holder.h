@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tenure/epoch.h"
 #include "tenure/key.h"
@@ -54,6 +55,16 @@ struct Holder {
   std::optional<Duration> ttl;
 };
 
+// Somebody in line for a key.
+struct Waiter {
+  std::string owner;          // label
+  std::string reason;
+  std::string user_name;
+  std::string command;        // of the process that waits
+  ProcessIdentity process;
+  WallTime since;
+};
+
 enum class State : std::uint8_t {
   free,     // nobody holds it
   held,     // a record names a holder (who may be dead: see the verdict)
@@ -74,6 +85,10 @@ struct Observation {
   std::optional<Duration> silent_for;
   // When it becomes claimable by itself, if it does.
   std::optional<Duration> frees_in;
+  // Who waits for it, in the order of their turn, at most 64 of them; and how many do. Empty where the engine keeps no
+  // line that others can see: see Traits::shows_line.
+  std::vector<Waiter> line;
+  std::uint32_t waiting = 0;
   // Other remarks worth a line: "renewed late by 3 s", "copied folder".
   std::string note;
 };

@@ -20,6 +20,7 @@ struct Traits {
   bool reclaim_keeps_epoch = false;   // the same process and part claiming again keeps its epoch
   bool life_descriptor = false;       // Grant::life_descriptor can be had
   bool tickets = false;               // places in line that outlive a poll
+  bool shows_line = false;            // Observation::line
   bool log = false;                   // remembers what happened
   bool own_labels = false;            // an empty owner or part of a claim stands for the engine's default
   bool pushes_loss = false;           // tells of losses by itself; nobody need look

@@ -21,17 +21,29 @@ int parent_of(int pid) {
   return name_end == std::string::npos || name_end + 4 > stat.size() ? 0 : std::atoi(stat.c_str() + name_end + 4);
 }
 
+bool comes_of(int pid, int ancestor) {
+  for (int generation = 0; generation < kMostGenerations && pid > 0; ++generation) {
+    if (pid == ancestor) return true;
+    pid = parent_of(pid);
+  }
+  return false;
+}
+
+// Its number means a process that we see under that number.
+bool is_among_us(const ProcessIdentity& process, const ProcessIdentity& self) {
+  return process.pid > 0 && process.boot_id == self.boot_id && process.pid_namespace == self.pid_namespace;
+}
+
 }  // namespace
 
 bool is_ancestor(const ProcessIdentity& process) {
   const ProcessIdentity self = compose::real_environment().processes->self().identity;
-  if (process.pid <= 0 || process.boot_id != self.boot_id || process.pid_namespace != self.pid_namespace) return false;
-  int pid = self.pid;
-  for (int generation = 0; generation < kMostGenerations && pid > 0; ++generation) {
-    pid = parent_of(pid);
-    if (pid == process.pid) return true;
-  }
-  return false;
+  return is_among_us(process, self) && comes_of(parent_of(self.pid), process.pid);
+}
+
+bool descends(const ProcessIdentity& process, const ProcessIdentity& ancestor) {
+  const ProcessIdentity self = compose::real_environment().processes->self().identity;
+  return is_among_us(process, self) && is_among_us(ancestor, self) && comes_of(process.pid, ancestor.pid);
 }
 
 }  // namespace tenure::cli

@@ -32,6 +32,9 @@ struct Arguments {
   Text on_lost;
   Text until;
   Text busy_exit;
+  Text ticket;
+  Text keep_place;
+  bool no_reentrant = false;
   Text status_file;
   Text handle_file;
   Text handle_source;

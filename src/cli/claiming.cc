@@ -38,6 +38,11 @@ Result<ClaimOptions> claim_options(const Arguments& arguments, std::optional<Dur
     return fail(Code::usage, "--on-lost wants term, kill, warn or a command for sh");
   }
   options.terms.at_loss = at_loss_of(arguments.on_lost);
+  options.ticket = arguments.ticket.value_or("");
+  auto place = duration_of(arguments.keep_place, "--keep-place");
+  if (!place) return fail(place.error());
+  if (*place && !arguments.ticket) return fail(Code::usage, "--keep-place needs a --ticket");
+  options.grace = place->value_or(options.grace);
   options.wait = otherwise;
   if (arguments.wait == "forever") {
     options.wait = std::nullopt;

@@ -9,12 +9,14 @@ namespace {
 
 using Names = std::string_view;
 
-constexpr Names kRun[] = {"KEY",     "--space",     "--wait",        "--ttl",     "--reason", "--owner",
-                          "--part",  "--session",   "--channel",     "--version", "--until",  "--on-lost",
-                          "--grace", "--busy-exit", "--status-file", "--json",    "--help"};
-constexpr Names kClaim[] = {"KEY",       "--pid",     "--ttl",     "--for session", "--handle-file NEWFILE",
-                            "--space",   "--wait",    "--reason",  "--owner",       "--part",
-                            "--session", "--channel", "--version", "--json",        "--help"};
+constexpr Names kRun[] = {"KEY",      "--space",   "--wait",  "--ticket",       "--keep-place", "--ttl",
+                          "--reason", "--owner",   "--part",  "--session",      "--channel",    "--version",
+                          "--until",  "--on-lost", "--grace", "--no-reentrant", "--busy-exit",  "--status-file",
+                          "--json",   "--help"};
+constexpr Names kClaim[] = {"KEY",     "--pid",  "--ttl",     "--for session", "--handle-file NEWFILE",
+                            "--space", "--wait", "--ticket",  "--keep-place",  "--reason",
+                            "--owner", "--part", "--session", "--channel",     "--version",
+                            "--json",  "--help"};
 constexpr Names kHandle[] = {"-", "--handle-file", "--json", "--help"};
 constexpr Names kWho[] = {"KEY", "--space", "--except", "--quiet", "--json", "--help"};
 constexpr Names kList[] = {"PREFIX", "--space", "--json", "--help"};

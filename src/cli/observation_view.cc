@@ -1,5 +1,7 @@
 #include "cli/observation_view.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "cli/ancestors.h"
 #include "cli/layout.h"
@@ -81,6 +83,23 @@ void add_holder(Lines& lines, const Holder& holder, const Viewpoint& from) {
   if (holder.ttl) lines.add("ttl", words(*holder.ttl));
 }
 
+constexpr std::size_t kShownWaiters = 8;
+
+// "1. builder (pid 4711, user ann) for 2 min 3 s: release 4.2"
+void add_line(Lines& lines, const Observation& seen, const Viewpoint& from) {
+  for (std::size_t i = 0; i < std::min(seen.line.size(), kShownWaiters); ++i) {
+    const Waiter& each = seen.line[i];
+    std::string text =
+        std::to_string(i + 1) + ". " + escape_controls(each.owner) + " (pid " + std::to_string(each.process.pid);
+    if (!each.user_name.empty()) text += ", user " + escape_controls(each.user_name);
+    text += ")";
+    if (from.now >= each.since) text += " for " + words(from.now - each.since);
+    if (!each.reason.empty()) text += ": " + escape_controls(each.reason);
+    lines.add(i == 0 ? "in line" : "", text);
+  }
+  if (seen.waiting > kShownWaiters) lines.add("", "and " + std::to_string(seen.waiting - kShownWaiters) + " more");
+}
+
 // The arguments that name a key: one that begins with a dash stands behind "--".
 std::string key_argument(const Key& key) {
   return (key.text().starts_with('-') ? "-- " : "") + shell_word(key.text());
@@ -120,6 +139,21 @@ boost::json::object to_json(const Holder& holder, const Viewpoint& from) {
     out["held_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(from.now - holder.since).count();
   }
   if (holder.ttl) out["ttl_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(*holder.ttl).count();
+  return out;
+}
+
+boost::json::array to_json(const std::vector<Waiter>& line, const Viewpoint& from) {
+  boost::json::array out;
+  for (const Waiter& each : line) {
+    boost::json::object waiter{{"owner", each.owner},         {"reason", each.reason},
+                               {"user", each.user_name},      {"command", each.command},
+                               {"pid", each.process.pid},     {"process", to_json(each.process)},
+                               {"since", iso8601(each.since)}};
+    if (from.now >= each.since) {
+      waiter["waited_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(from.now - each.since).count();
+    }
+    out.push_back(std::move(waiter));
+  }
   return out;
 }
 
@@ -228,6 +262,7 @@ std::string fields(const Observation& seen, const Viewpoint& from) {
     lines.add("frees", "when its holder ends or gives it back");
   }
   lines.escaped("claimable", (seen.claimable ? "yes" : "no") + (seen.why.empty() ? "" : ": " + seen.why));
+  add_line(lines, seen, from);
   lines.escaped("note", seen.note);
   lines.escaped("space", from.location.empty() ? from.url : from.location);
   for (const Step& step : next_steps(seen, from)) lines.step(step);
@@ -246,6 +281,10 @@ boost::json::object to_json(const Observation& seen, const Viewpoint& from) {
   const auto milliseconds = [](Duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d).count(); };
   if (seen.silent_for) out["silent_ms"] = milliseconds(*seen.silent_for);
   if (seen.frees_in) out["frees_in_ms"] = milliseconds(*seen.frees_in);
+  if (seen.waiting != 0) {
+    out["waiting"] = seen.waiting;
+    out["line"] = to_json(seen.line, from);
+  }
   if (!seen.note.empty()) out["note"] = seen.note;
   out["next"] = to_json(next_steps(seen, from));
   return out;

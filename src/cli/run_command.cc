@@ -6,6 +6,7 @@
 #include "cli/error_view.h"
 #include "cli/guardian.h"
 #include "cli/layout.h"
+#include "cli/nesting.h"
 #include "cli/numbers.h"
 #include "cli/observation_view.h"
 #include "cli/opening.h"
@@ -21,22 +22,34 @@ namespace {
 
 constexpr Duration kGrace = std::chrono::seconds(10);
 
+// What came of a wait that was not an error.
+struct Got {
+  std::optional<Lease> lease;  // nullopt: we run inside the command of whoever holds it, under its lease
+  Epoch epoch;
+};
+
 // The wait for the lease, with all that can end it.
 class Waiting {
  public:
   Waiting(const Space& space, const SignalGate& gate, const Stop& stop, const Arguments& arguments)
       : space_(space), gate_(gate), stop_(stop), arguments_(arguments) {}
 
-  Result<Lease> claim(const Key& key, ClaimOptions options) {
+  Result<Got> claim(const Key& key, ClaimOptions options) {
     options.stop = &stop_;
     options.on_wait = [this, wait = options.wait](const Observation& seen) { tell(seen, wait); };
     // Over a local space a claim that nobody stands in the way of has no time to be interrupted.
     if (!space_.traits().pushes_loss) watch();
     auto lease = space_.claim(key, options);
     sentinel_.reset();
-    if (!lease && blind_) return fail(*blind_);
-    if (!lease && own_holder_) return fail(own_holder_error(key));
-    return lease;
+    if (lease) {
+      const Epoch epoch = lease->epoch();
+      return Got{std::move(*lease), epoch};
+    }
+    if (blind_) return fail(*blind_);
+    const auto& holder = lease.error().holder;
+    if (!decided_ && holder && lease.error().code == Code::held) decide(*holder);
+    if (nested_) return Got{std::nullopt, *nested_};
+    return fail(refusal_ ? *refusal_ : lease.error());
   }
 
   // A signal that ends the wait, 0 for none. Also asked once more when the command is about to begin.
@@ -65,20 +78,35 @@ class Waiting {
 
   void tell(const Observation& seen, std::optional<Duration> wait) {
     watch();
-    if (seen.holder && is_ancestor(seen.holder->process)) {
-      own_holder_ = std::make_shared<Observation>(seen);
-      return stop_.request();
-    }
+    decide(seen);
+    if (decided_) return stop_.request();
     complain(waiting_message(seen, space_, wait, arguments_.json));
   }
 
-  Error own_holder_error(const Key& key) const {
-    return {Code::held,
-            "you hold " + key.text() +
-                " already: this command runs inside the `tenure run` that holds it, so to wait "
-                "for its end would never end",
-            {},
-            own_holder_};
+  // Whether there is no point in waiting for this holder.
+  void decide(const Observation& seen) {
+    const auto refuse = [&](const std::string& text) {
+      refusal_ = Error{Code::held, text, {}, std::make_shared<Observation>(seen)};
+    };
+    const std::string key = escape_controls(seen.key.text());
+    const Nesting nesting = nesting_in(seen, space_.url());
+    if (nesting == Nesting::within && !arguments_.no_reentrant) {
+      nested_ = seen.epoch;
+    } else if (nesting == Nesting::within || nesting == Nesting::unasked) {
+      refuse("you hold " + key + " already: this command runs inside " +
+             (nesting == Nesting::within ? "the `tenure run` that holds it" : "the process that holds it") +
+             ", so to wait for its end would never end");
+    } else if (nesting == Nesting::elsewhere && !std::exchange(told_of_elsewhere_, true)) {
+      complain("tenure: note: TENURE_HOLDS names " + key +
+               ", but this does not run inside the\n"
+               "`tenure run` that holds it: ignored\n");
+    }
+    if (!nested_ && !refusal_) {
+      if (const auto circle = circle_of(space_, seen)) {
+        refuse("to wait for " + key + " would never end: " + *circle);
+      }
+    }
+    decided_ = nested_.has_value() || refusal_.has_value();
   }
 
   const Space& space_;
@@ -86,7 +114,10 @@ class Waiting {
   const Stop& stop_;
   const Arguments& arguments_;
   int signal_ = 0;
-  std::shared_ptr<Observation> own_holder_;
+  bool decided_ = false;
+  std::optional<Epoch> nested_;  // under which it is held around us
+  bool told_of_elsewhere_ = false;
+  std::optional<Error> refusal_;
   std::optional<Sentinel> sentinel_;
   std::optional<Error> blind_;  // signals could not be watched for
 };
@@ -161,11 +192,12 @@ class Run {
     auto stop = Stop::create();
     if (!stop) return failed(stop.error());
     Waiting waiting(space_, gate_, *stop, arguments_);
-    auto lease = waiting.claim(plan_.key, plan_.options);
+    auto got = waiting.claim(plan_.key, plan_.options);
     if (waiting.signal() != 0) return interrupted(waiting.signal());
-    if (!lease) return failed(lease.error());
-    complain(grant_message(*lease, space_, arguments_.json));
-    return hold(*lease, waiting);
+    if (!got) return failed(got.error());
+    if (!got->lease) return run_within(got->epoch, waiting);
+    complain(grant_message(*got->lease, space_, arguments_.json));
+    return hold(*got->lease, waiting);
   }
 
  private:
@@ -192,8 +224,14 @@ class Run {
     return exit_code;
   }
 
+  Variables variables(const Key& key, Epoch epoch) const {
+    return {{"TENURE_KEY", key.text()}, {"TENURE_EPOCH", epoch.text()}, {"TENURE_SPACE", space_.url()}};
+  }
+
   Variables variables(const Lease& lease) const {
-    return {{"TENURE_KEY", lease.key().text()}, {"TENURE_EPOCH", lease.epoch().text()}, {"TENURE_SPACE", space_.url()}};
+    Variables out = variables(lease.key(), lease.epoch());
+    out.emplace_back(kHoldsVariable, holds_with(lease, space_.url()));
+    return out;
   }
 
   Watchwords watchwords(const Lease& lease, const Guardian& guardian) const {
@@ -211,6 +249,16 @@ class Run {
     return words;
   }
 
+  // The lease is that of the run around us, which sees to its loss: it ends us too then.
+  Result<int> run_within(Epoch epoch, Waiting& waiting) {
+    auto deadline = SharedDeadline::make();
+    if (!deadline) return failed(deadline.error());
+    Watchwords words{.grace = plan_.grace, .whole_tree = plan_.whole_tree};
+    const ChildPlan child{arguments_.command, variables(plan_.key, epoch), -1};
+    auto outcome = command(child, nullptr, *deadline, waiting, [&](const Guardian&) { return words; });
+    return outcome ? ended(outcome->end) : outcome.error();
+  }
+
   Result<int> hold(Lease& lease, Waiting& waiting) {
     auto deadline = SharedDeadline::make();
     if (!deadline) return failed(deadline.error());
@@ -222,18 +270,41 @@ class Run {
     renewed();
     auto renewer = Renewer::start(lease, plan_.options.terms.ttl, renewed);
     if (!renewer) return failed(renewer.error());
+    const Held held{lease, *renewer};
+    const ChildPlan child{arguments_.command, variables(lease), lease.life_descriptor()};
+    auto outcome = command(child, &held, *deadline, waiting,
+                           [&](const Guardian& guardian) { return watchwords(lease, guardian); });
+    if (!outcome) return outcome.error();
+    if (!outcome->loss) outcome->loss = give_back(lease);
+    if (!outcome->loss) return ended(outcome->end);
+    if (const auto end = deadline->get(); end && clock->boottime() > *end) tell_overrun(clock->boottime() - *end);
+    return lost(outcome->end);
+  }
+
+  // Runs it to its end; what was told already otherwise, as an exit code.
+  std::expected<Supervised, int> command(const ChildPlan& child, const Held* held, const SharedDeadline& deadline,
+                                         Waiting& waiting, const std::function<Watchwords(const Guardian&)>& words) {
     const Terminal terminal;
     gate_.widen();
-    const ChildPlan child{arguments_.command, variables(lease), lease.life_descriptor()};
     const bool ends = plan_.options.terms.at_loss != AtLoss::warn;
-    const GuardianPlan plan{child, gate_, *deadline, plan_.grace, plan_.whole_tree, ends, plan_.key.text()};
+    const GuardianPlan plan{child, gate_, deadline, plan_.grace, plan_.whole_tree, ends, plan_.key.text()};
     auto guardian = Guardian::start(plan, [&] { return !waiting.interrupted(); });
-    if (!guardian && guardian.error().exit_code == 0) return interrupted(waiting.signal());
-    if (!guardian) return not_started(guardian.error());
-    Supervised outcome = supervise(*guardian, lease, *renewer, gate_, watchwords(lease, *guardian));
+    if (!guardian && guardian.error().exit_code == 0) return std::unexpected(interrupted(waiting.signal()));
+    if (!guardian) return std::unexpected(not_started(guardian.error()));
+    Supervised outcome = supervise(*guardian, held, gate_, words(*guardian));
     terminal.take_back();
-    if (!outcome.loss) outcome.loss = give_back(lease);
-    return outcome.loss ? lost(outcome.end) : ended(outcome.end);
+    return outcome;
+  }
+
+  void tell_overrun(Duration by) {
+    if (arguments_.json) {
+      const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(by).count();
+      complain(boost::json::serialize(
+                   boost::json::object{{"event", "overrun"}, {"key", plan_.key.text()}, {"overrun_ms", milliseconds}}) +
+               "\n");
+    } else {
+      complain("tenure: the command ended " + tenure::words(by) + " past the deadline of its lease\n");
+    }
   }
 
   int not_started(const Child::NotStarted& problem) {

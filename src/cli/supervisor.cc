@@ -15,19 +15,14 @@ namespace {
 
 class Supervisor {
  public:
-  Supervisor(Guardian& guardian, Lease& lease, const Renewer& renewer, const SignalGate& gate, const Watchwords& words)
-      : guardian_(guardian),
-        lease_(lease),
-        renewer_(renewer),
-        gate_(gate),
-        words_(words),
-        clock_(compose::real_clock()) {}
+  Supervisor(Guardian& guardian, const Held* held, const SignalGate& gate, const Watchwords& words)
+      : guardian_(guardian), held_(held), gate_(gate), words_(words), clock_(compose::real_clock()) {}
 
   Supervised run() {
     while (true) {
       // The loss first: a command that ended together with it has ended without the lease.
-      std::array<::pollfd, 5> polled = {{{loss_ ? -1 : lease_.lost_fd(), POLLIN, 0},
-                                         {loss_ ? -1 : renewer_.descriptor(), POLLIN, 0},
+      std::array<::pollfd, 5> polled = {{{can_be_lost() ? held_->lease.lost_fd() : -1, POLLIN, 0},
+                                         {can_be_lost() ? held_->renewer.descriptor() : -1, POLLIN, 0},
                                          {guardian_.descriptor(), POLLIN, 0},
                                          {gate_.descriptor(), POLLIN, 0},
                                          {hook_.descriptor(), POLLIN, 0}}};
@@ -91,8 +86,10 @@ class Supervisor {
     guardian_.end_tree(signal, words_.grace);
   }
 
+  bool can_be_lost() const { return held_ != nullptr && !loss_; }
+
   void lose() {
-    loss_ = lease_.loss().value_or(Loss{renewer_.why(), nullptr});
+    loss_ = held_->lease.loss().value_or(Loss{held_->renewer.why(), nullptr});
     if (words_.on_loss) words_.on_loss(*loss_);
     if (words_.hook) {
       hook_ = words_.hook(*loss_);
@@ -103,8 +100,7 @@ class Supervisor {
   }
 
   Guardian& guardian_;
-  Lease& lease_;
-  const Renewer& renewer_;
+  const Held* held_;
   const SignalGate& gate_;
   const Watchwords& words_;
   std::shared_ptr<const env::Clock> clock_;
@@ -118,9 +114,8 @@ class Supervisor {
 
 }  // namespace
 
-Supervised supervise(Guardian& guardian, Lease& lease, const Renewer& renewer, const SignalGate& gate,
-                     const Watchwords& words) {
-  return Supervisor(guardian, lease, renewer, gate, words).run();
+Supervised supervise(Guardian& guardian, const Held* held, const SignalGate& gate, const Watchwords& words) {
+  return Supervisor(guardian, held, gate, words).run();
 }
 
 }  // namespace tenure::cli

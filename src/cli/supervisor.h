@@ -18,6 +18,12 @@ struct Supervised {
   std::optional<Loss> loss;  // it was lost before the command had ended
 };
 
+// What is held meanwhile.
+struct Held {
+  Lease& lease;
+  const Renewer& renewer;
+};
+
 struct Watchwords {
   AtLoss at_loss = AtLoss::terminate;
   Duration grace = std::chrono::seconds(10);
@@ -26,8 +32,8 @@ struct Watchwords {
   std::function<LossHook(const Loss&)> hook;  // what else is to be run then; may be empty
 };
 
-// Returns when the command has ended, and with `whole_tree`, or after a loss that ends it, all that came of it.
-Supervised supervise(Guardian& guardian, Lease& lease, const Renewer& renewer, const SignalGate& gate,
-                     const Watchwords& words);
+// Returns when the command has ended, and with `whole_tree`, or after a loss that ends it, all that came of it. `held`
+// may be nullptr: then nothing can be lost.
+Supervised supervise(Guardian& guardian, const Held* held, const SignalGate& gate, const Watchwords& words);
 
 }  // namespace tenure::cli

@@ -383,7 +383,7 @@ chgrp -R {OTHER_GROUP} /var/lib/tenure/team
 stat -c %a /var/lib/tenure/team
 other {program} run k -- sh -c 'echo other $TENURE_SPACE'
 {program} run k -- sh -c "env TENURE_HOME={self.path('nobody')} setpriv --reuid={OTHER_USER} --regid={OTHER_GROUP} \
---clear-groups {program} run k --wait 0 -- true; echo refused \\$?"
+--clear-groups {program} run k --no-reentrant --wait 0 -- true; echo refused \\$?"
 other {program} run k -- {program} who k --quiet && echo seen
 {program} run k -- echo again
 """

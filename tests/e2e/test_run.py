@@ -117,11 +117,6 @@ class Waiting(Case):
         holder.process.terminate()
         self.assertEqual(waiter.wait(), 0, waiter.err)
 
-    def test_waiting_for_oneself_is_refused(self):
-        done = self.tenure("run", "a", "--", "tenure", "run", "b", "--", "tenure", "run", "a", "--", "true", check=75)
-        self.assertIn("you hold a already", done.stderr)
-        self.assertNotIn("to wait for it:", done.stderr)
-
 
 class ExitCodes(Case):
     def test_the_command_s_own(self):

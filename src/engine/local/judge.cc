@@ -62,6 +62,17 @@ bool same_clock(const Core& core, MemberId member) {
   return seen.current && seen.identity.time_namespace == core.self().time_namespace;
 }
 
+std::vector<Waiter> waiters_of(const Core& core, const SlotView& slot) {
+  std::vector<Waiter> out;
+  for (const NodeView& node : slot.line) {
+    if (node.index == slot.grantee && !slot.held()) continue;  // it is shown as the holder
+    Holder waiting = holder_of(core, node);
+    out.push_back({std::move(waiting.owner), std::move(waiting.reason), std::move(waiting.user_name),
+                   std::move(waiting.command), std::move(waiting.process), waiting.since});
+  }
+  return out;
+}
+
 // An offer that its grantee does not take up.
 bool does_not_stir(Core& core, const NodeView& node, Duration patience) {
   if ((node.flags & kAbsent) != 0) return false;  // has its grace
@@ -156,6 +167,8 @@ Observation observe(Core& core, const Key& key, const std::optional<SlotView>& s
   seen.why = stranger.why;
   seen.frees_in = stranger.frees_in;
   seen.note = waiting;
+  seen.line = waiters_of(core, *slot);
+  seen.waiting = slot->waiting;
   if (grantee != nullptr) {
     seen.note = "offered to the first in line, which has not taken it up yet" + (waiting.empty() ? "" : "; " + waiting);
   }

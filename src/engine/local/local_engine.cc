@@ -16,6 +16,7 @@ Traits traits_of(const env::LocalFolder& folder) {
   traits.between_processes = true;
   traits.life_descriptor = true;
   traits.tickets = true;
+  traits.shows_line = true;
   traits.log = true;
   traits.own_labels = true;
   traits.pushes_loss = true;

@@ -1,0 +1,35 @@
+// A `run` inside the command of another `run`.
+//
+// A run tells its command what it holds, and what those around it hold, in TENURE_HOLDS: "EPOCH KEY URL" with KEY and
+// URL percent-encoded, one after the other, separated by semicolons. A variable is inherited by much that does not run
+// inside (a terminal multiplexer, an editor that was started there), so it counts only for whom comes of the holder,
+// and only while that very epoch is held.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tenure/space.h"
+
+namespace tenure::cli {
+
+inline constexpr char kHoldsVariable[] = "TENURE_HOLDS";
+
+// The value of the variable for a command that runs under this lease too.
+std::string holds_with(const Lease& lease, const std::string& url);
+
+enum class Nesting : unsigned char {
+  none,       // the holder is not around us
+  within,     // we run inside the holder's command, and it told us so
+  unasked,    // the holder started us, but did not say that its lease is for us
+  elsewhere,  // the variable names this lease, but we do not run inside
+};
+// How we stand to the holder of a key.
+Nesting nesting_in(const Observation& seen, const std::string& url);
+
+// We hold something, by a run around us, that the holder of `wanted` (or whom it waits for, and so on) waits for: then
+// waiting for `wanted` would never end. In words: "deploy is held by pid 7, which waits for db, which you hold". Where
+// the engine does not show who waits, nothing is found.
+std::optional<std::string> circle_of(const Space& space, const Observation& wanted);
+
+}  // namespace tenure::cli
