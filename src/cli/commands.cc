@@ -21,6 +21,7 @@ constexpr Names kHandle[] = {"-", "--handle-file", "--json", "--help"};
 constexpr Names kWho[] = {"KEY", "--space", "--except", "--quiet", "--json", "--help"};
 constexpr Names kList[] = {"PREFIX", "--space", "--json", "--help"};
 constexpr Names kWatch[] = {"PREFIX", "--space", "--for DURATION", "--count", "--json", "--help"};
+constexpr Names kWait[] = {"KEY", "--wait", "--space", "--quiet", "--json", "--help"};
 constexpr Names kRevoke[] = {"KEY", "--space", "--epoch", "--force", "--reason", "--json", "--help"};
 
 constexpr Names kLog[] = {"KEY", "--space", "--follow", "--json", "--help"};
@@ -42,6 +43,12 @@ constexpr std::string_view kWhoDetails =
     "Ends with 0. With --quiet or --except: 0 when somebody (else) holds it, 1 when it is free, or its holder is "
     "proven gone or past its TTL.";
 constexpr std::string_view kWatchDetails = "First what is held now, then each change, until interrupted.";
+constexpr std::string_view kWaitDetails =
+    "Takes no lease and no place in line. Says for whom it waits, and again when KEY changes hands; a KEY that goes "
+    "from "
+    "one to the next in line is not free in between. Ends with 0 when nobody holds KEY, at once if nobody does; with "
+    "75 "
+    "when --wait is over. By then another may have it: to have it yourself, tenure run KEY.";
 constexpr std::string_view kLogDetails =
     "One line an event, oldest first, as far back as the space remembers: some thousands of events, at most since the "
     "machine started. Of local: and system: spaces; others keep no log. --follow goes on until interrupted.";
@@ -71,6 +78,7 @@ constexpr std::array kCommands = {
             who_command},
     Command{"ls", "[PREFIX] [options]", "all keys that are held", "", kList, false, ls_command},
     Command{"watch", "[PREFIX] [options]", "print each change of hands", kWatchDetails, kWatch, false, watch_command},
+    Command{"wait", "KEY [options]", "wait until nobody holds KEY", kWaitDetails, kWait, false, wait_command},
     Command{"log", "[KEY] [options]", "what happened, to KEY or to all", kLogDetails, kLog, false, log_command},
     Command{"revoke", "KEY [options]", "take KEY from its holder", kRevokeDetails, kRevoke, false, revoke_command},
     Command{"space", "[ls | init | move FOLDER | purge | repair] [options]",

@@ -23,7 +23,7 @@ constexpr std::array kOptions = {
     Option{"--channel", "LABEL", "shown to others", &A::channel},
     Option{"--version", "LABEL", "shown to others", &A::version},
     Option{"--reason", "TEXT", "why; shown to everybody who meets the lease", &A::reason},
-    Option{"--wait", "DURATION", "how long to wait in line: 0 (one try), 5m, forever", &A::wait},
+    Option{"--wait", "DURATION", "how long to wait: 0 (one try), 5m, forever", &A::wait},
     Option{"--ttl", "DURATION", "a hard limit: past it others may take the key", &A::ttl},
     Option{"--grace", "DURATION", "when ending, from TERM to KILL (10s)", &A::grace},
     Option{"--on-lost", "WHAT", "at a loss: term (then kill), kill, warn, or a command for sh", &A::on_lost},
@@ -45,7 +45,7 @@ constexpr std::array kOptions = {
     Option{"--members", "N", "room for so many processes that have it open", &A::members},
     Option{"--follow", "", "go on with what happens from now on", &A::follow},
     Option{"--json", "", "the same as JSON", &A::json},
-    Option{"--quiet", "", "print nothing: 0 held by somebody, 1 free", &A::quiet},
+    Option{"--quiet", "", "print nothing: the exit code tells", &A::quiet},
     Option{"--force", "", "also where the holder lives or may live", &A::force},
     Option{"--help", "", "this text", &A::help},
 };
