@@ -19,6 +19,7 @@ inline constexpr std::size_t kLabels = 5;
 inline constexpr std::size_t kReasonBytes = 1024;
 inline constexpr std::size_t kUrlBytes = 2048;
 inline constexpr std::size_t kHandleBytes = 8192;
+inline constexpr std::size_t kKeysAtOnce = 64;  // of one claim of several
 
 // What we read of the system.
 inline constexpr std::size_t kCommandBytes = 512;
