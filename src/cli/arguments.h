@@ -16,6 +16,7 @@ namespace tenure::cli {
 struct Arguments {
   using Text = std::optional<std::string>;
   Text key;
+  std::vector<std::string> key_list;
   Text prefix;
   Text action;
   Text target;
@@ -55,7 +56,8 @@ struct Arguments {
 };
 
 struct Option {
-  using Target = std::variant<std::optional<std::string> Arguments::*, bool Arguments::*>;
+  using Target =
+      std::variant<std::optional<std::string> Arguments::*, bool Arguments::*, std::vector<std::string> Arguments::*>;
   std::string_view name;   // "--wait"; a positional one has no dashes: "KEY"
   std::string_view value;  // what stands for the value in the help; empty for a flag
   std::string_view help;

@@ -29,7 +29,7 @@ struct Line {
 struct Prepared {
   char** command;
   char** environment;
-  int life;
+  const std::vector<int>& life;
   ::pid_t parent;
   int begin;      // to be read
   int begin_end;  // the parent's end of it, which the child must not keep
@@ -44,7 +44,7 @@ struct Prepared {
   ::close(plan.begin_end);
   char word = 0;
   if (::read(plan.begin, &word, 1) != 1) ::_exit(127);
-  if (plan.life >= 0) ::fcntl(plan.life, F_SETFD, 0);
+  for (const int each : plan.life) ::fcntl(each, F_SETFD, 0);
   gate.restore();
   ::execvpe(plan.command[0], plan.command, plan.environment);
   const int why = errno;
@@ -84,7 +84,7 @@ std::expected<Child, Child::NotStarted> Child::start(const ChildPlan& plan, cons
   auto begin = Line::open();
   auto report = Line::open();
   if (!begin || !report) return std::unexpected(not_started(EMFILE, words[0]));
-  const Prepared prepared{word_pointers.data(),  environment_pointers.data(), plan.life_descriptor,   ::getpid(),
+  const Prepared prepared{word_pointers.data(),  environment_pointers.data(), plan.life_descriptors,  ::getpid(),
                           begin->read_end.get(), begin->write_end.get(),      report->write_end.get()};
   const ::pid_t pid = ::fork();
   if (pid < 0) return std::unexpected(not_started(errno, words[0]));

@@ -15,7 +15,7 @@ namespace tenure::cli {
 struct ChildPlan {
   std::vector<std::string> command;  // not empty
   Variables variables;
-  int life_descriptor = -1;  // inherited; nothing else of ours is
+  std::vector<int> life_descriptors;  // inherited; nothing else of ours is
 };
 
 struct ChildEnd {

@@ -9,10 +9,10 @@ namespace {
 
 using Names = std::string_view;
 
-constexpr Names kRun[] = {"KEY",      "--space",   "--wait",  "--ticket",       "--keep-place", "--ttl",
-                          "--reason", "--owner",   "--part",  "--session",      "--channel",    "--version",
-                          "--until",  "--on-lost", "--grace", "--no-reentrant", "--busy-exit",  "--status-file",
-                          "--json",   "--help"};
+constexpr Names kRun[] = {"KEY…",           "--space",     "--wait",        "--ticket",  "--keep-place",
+                          "--ttl",          "--reason",    "--owner",       "--part",    "--session",
+                          "--channel",      "--version",   "--until",       "--on-lost", "--grace",
+                          "--no-reentrant", "--busy-exit", "--status-file", "--json",    "--help"};
 constexpr Names kClaim[] = {"KEY",     "--pid",  "--ttl",     "--for session", "--handle-file NEWFILE",
                             "--space", "--wait", "--ticket",  "--keep-place",  "--reason",
                             "--owner", "--part", "--session", "--channel",     "--version",
@@ -67,7 +67,8 @@ constexpr std::string_view kDoctorDetails =
     "something is bad.";
 
 constexpr std::array kCommands = {
-    Command{"run", "KEY [options] -- CMD…", "run a command while holding KEY", kRunDetails, kRun, true, run_command},
+    Command{"run", "KEY… [options] -- CMD…", "run a command while holding KEY, or several", kRunDetails, kRun, true,
+            run_command},
     Command{"claim", "KEY [options]", "take KEY for a script, print its handle", kClaimDetails, kClaim, false,
             claim_command},
     Command{"renew", "[-] [options]", "extend the TTL of a claim", kHandleDetails, kHandle, false, renew_command},

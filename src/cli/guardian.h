@@ -46,7 +46,7 @@ struct GuardianPlan {
   Duration grace;
   bool whole_tree = false;       // --until tree
   bool ends_at_deadline = true;  // not where a loss is only to be told
-  std::string key;               // for messages
+  std::string keys;              // for messages
 };
 
 class Guardian {

@@ -67,7 +67,9 @@ class Watch {
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     children_ = Descriptor(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
-    close_what_exec_would({runner_descriptor_.get(), socket_.get(), children_.get(), plan_.child.life_descriptor});
+    std::vector<int> kept = plan_.child.life_descriptors;
+    kept.insert(kept.end(), {runner_descriptor_.get(), socket_.get(), children_.get()});
+    close_what_exec_would(kept);
     adopt_orphans();
   }
 
@@ -147,7 +149,7 @@ class Watch {
     runner_gone_ = true;
     if (empty_ || (main_ended_ && !plan_.whole_tree && !tree_->ending())) ::_exit(0);
     if (!tree_->ending()) {
-      complain_wrapped("the process that held " + plan_.key + " (pid " + std::to_string(runner_) +
+      complain_wrapped("the process that held " + plan_.keys + " (pid " + std::to_string(runner_) +
                        ") was killed: ending what it ran");
     }
     tree_->end(SIGTERM, plan_.grace);
@@ -188,7 +190,7 @@ class Watch {
     if (!past || *past < Duration{0}) return;
     const bool stopped = is_stopped(runner_);
     if (!stopped && *past < kRunnerIsLate) return;
-    complain_wrapped("the lease of " + plan_.key + " has run out while the process that holds it (pid " +
+    complain_wrapped("the lease of " + plan_.keys + " has run out while the process that holds it (pid " +
                      std::to_string(runner_) + ") " + (stopped ? "is stopped" : "does not react") +
                      ": ending what it runs");
     tree_->end(SIGTERM, plan_.grace);

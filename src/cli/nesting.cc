@@ -6,21 +6,17 @@
 
 #include "base/text.h"
 #include "cli/ancestors.h"
+#include "compose/real_environment.h"
 
 namespace tenure::cli {
 namespace {
-
-std::string told() {
-  const char* value = std::getenv(kHoldsVariable);
-  return value == nullptr ? "" : value;
-}
 
 std::string entry_of(const Epoch& epoch, const Key& key, const std::string& url) {
   return epoch.text() + " " + percent_encode(key.text()) + " " + percent_encode(url);
 }
 
 bool told_of(const std::string& entry) {
-  const std::string all = told();
+  const std::string all = holds_before();
   for (std::size_t begin = 0; begin < all.size();) {
     const std::size_t end = std::min(all.find(';', begin), all.size());
     if (all.compare(begin, end - begin, entry) == 0) return true;
@@ -34,7 +30,7 @@ class Search {
  public:
   explicit Search(std::vector<Observation> all) : all_(std::move(all)) {
     for (const Observation& each : all_) {
-      if (each.holder && is_ancestor(each.holder->process)) ours_.insert(each.key.text());
+      if (each.holder && is_around_us(each.holder->process)) ours_.insert(each.key.text());
     }
   }
 
@@ -53,6 +49,10 @@ class Search {
   }
 
  private:
+  static bool is_around_us(const ProcessIdentity& process) {
+    return is_ancestor(process) || process == compose::real_environment().processes->self().identity;
+  }
+
   static bool waits(const Holder& holder, const Observation& key) {
     for (const Waiter& each : key.line) {
       if (descends(each.process, holder.process)) return true;
@@ -67,8 +67,12 @@ class Search {
 
 }  // namespace
 
-std::string holds_with(const Lease& lease, const std::string& url) {
-  const std::string before = told();
+std::string holds_before() {
+  const char* value = std::getenv(kHoldsVariable);
+  return value == nullptr ? "" : value;
+}
+
+std::string holds_with(const std::string& before, const Lease& lease, const std::string& url) {
   return (before.empty() ? "" : before + ";") + entry_of(lease.epoch(), lease.key(), url);
 }
 
@@ -79,9 +83,9 @@ Nesting nesting_in(const Observation& seen, const std::string& url) {
   return named ? Nesting::elsewhere : Nesting::none;
 }
 
-std::optional<std::string> circle_of(const Space& space, const Observation& wanted) {
+std::optional<std::string> circle_of(const Space& space, const Observation& wanted, bool holding) {
   // Only a run inside another holds something while it waits.
-  if (told().empty() || !space.traits().shows_line) return std::nullopt;
+  if ((holds_before().empty() && !holding) || !space.traits().shows_line) return std::nullopt;
   auto all = space.list();
   if (!all) return std::nullopt;
   return Search(std::move(*all)).from(wanted);

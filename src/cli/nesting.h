@@ -15,8 +15,10 @@ namespace tenure::cli {
 
 inline constexpr char kHoldsVariable[] = "TENURE_HOLDS";
 
-// The value of the variable for a command that runs under this lease too.
-std::string holds_with(const Lease& lease, const std::string& url);
+// The value of the variable for a command that runs under this lease too. `before`: its value without it.
+std::string holds_with(const std::string& before, const Lease& lease, const std::string& url);
+// Its value around us.
+std::string holds_before();
 
 enum class Nesting : unsigned char {
   none,       // the holder is not around us
@@ -27,9 +29,9 @@ enum class Nesting : unsigned char {
 // How we stand to the holder of a key.
 Nesting nesting_in(const Observation& seen, const std::string& url);
 
-// We hold something, by a run around us, that the holder of `wanted` (or whom it waits for, and so on) waits for: then
-// waiting for `wanted` would never end. In words: "deploy is held by pid 7, which waits for db, which you hold". Where
-// the engine does not show who waits, nothing is found.
-std::optional<std::string> circle_of(const Space& space, const Observation& wanted);
+// We hold something, by a run around us or (`holding`) ourselves, that the holder of `wanted` (or whom it waits for,
+// and so on) waits for: then waiting for `wanted` would never end. In words: "deploy is held by pid 7, which waits for
+// db, which you hold". Where the engine does not show who waits, nothing is found.
+std::optional<std::string> circle_of(const Space& space, const Observation& wanted, bool holding);
 
 }  // namespace tenure::cli

@@ -11,6 +11,7 @@ using A = Arguments;
 
 constexpr std::array kOptions = {
     Option{"KEY", "", "the name of what is owned", &A::key},
+    Option{"KEY…", "", "the names of what is owned: all or none", &A::key_list},
     Option{"PREFIX", "", "only keys that begin so", &A::prefix},
     Option{"ACTION", "", "ls, init, move, purge or repair", &A::action},
     Option{"TARGET", "", "the new folder of a space", &A::target},

@@ -14,6 +14,7 @@ namespace {
 std::string library_name(const Option& each) {
   if (!each.positional()) return std::string(each.name);
   if (each.name == "-") return "source";
+  if (each.name == "KEY…") return "--key";
   std::string lower = to_lower_ascii(each.name);
   return lower == "key" ? "--key," + lower : lower;
 }
@@ -21,6 +22,13 @@ std::string library_name(const Option& each) {
 void add(CLI::App& app, const Option& each, Arguments& into) {
   if (const auto* flag = std::get_if<bool Arguments::*>(&each.target)) {
     app.add_flag(library_name(each), into.**flag);
+    return;
+  }
+  if (const auto* list = std::get_if<std::vector<std::string> Arguments::*>(&each.target)) {
+    // Not as a list of the library, which would take "[a,b]" apart: what is no option is left over, see below.
+    app.add_option_function<std::string>(
+        library_name(each), [&into, list = *list](const std::string& value) { (into.*list).push_back(value); });
+    app.allow_extras();
     return;
   }
   auto member = std::get<std::optional<std::string> Arguments::*>(each.target);
@@ -63,6 +71,15 @@ std::vector<std::string> with_empty_values(const std::vector<std::string>& words
   return out;
 }
 
+// What the library left over: the words of a list, unless they look like options.
+Result<void> take_rest(const CLI::App& app, std::vector<std::string>& list) {
+  for (const std::string& word : app.remaining()) {
+    if (word.starts_with('-')) return fail(Code::usage, "there is no option " + escape_controls(word));
+    list.push_back(word);
+  }
+  return {};
+}
+
 std::string hint_for(std::string_view command, std::span<const std::string_view> options,
                      const std::vector<std::string>& words, const CLI::App& app) {
   for (const std::string& word : words) {
@@ -96,6 +113,10 @@ Result<Arguments> parse_arguments(std::string_view command, std::span<const std:
     app.parse(reversed);
   } catch (const CLI::Error& error) {
     return fail(Code::usage, escape_controls(error.what()), hint_for(command, options, words, app));
+  }
+  const bool listed = std::ranges::find(options, std::string_view("KEY…")) != options.end();
+  if (auto rest = listed ? take_rest(app, arguments.key_list) : Result<void>{}; !rest) {
+    return fail(Code::usage, rest.error().message, hint_for(command, options, words, app));
   }
   return arguments;
 }

@@ -3,7 +3,6 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <limits>
 
@@ -13,27 +12,34 @@
 namespace tenure::cli {
 namespace {
 
+constexpr std::size_t kOthers = 3;  // descriptors before those of leases
+
 class Supervisor {
  public:
-  Supervisor(Guardian& guardian, const Held* held, const SignalGate& gate, const Watchwords& words)
+  Supervisor(Guardian& guardian, const AllHeld& held, const SignalGate& gate, const Watchwords& words)
       : guardian_(guardian), held_(held), gate_(gate), words_(words), clock_(compose::real_clock()) {}
 
   Supervised run() {
     while (true) {
-      // The loss first: a command that ended together with it has ended without the lease.
-      std::array<::pollfd, 5> polled = {{{can_be_lost() ? held_->lease.lost_fd() : -1, POLLIN, 0},
-                                         {can_be_lost() ? held_->renewer.descriptor() : -1, POLLIN, 0},
-                                         {guardian_.descriptor(), POLLIN, 0},
-                                         {gate_.descriptor(), POLLIN, 0},
-                                         {hook_.descriptor(), POLLIN, 0}}};
+      std::vector<::pollfd> polled = {
+          {guardian_.descriptor(), POLLIN, 0}, {gate_.descriptor(), POLLIN, 0}, {hook_.descriptor(), POLLIN, 0}};
+      if (!loss_) {
+        for (const auto& each : held_) {
+          polled.push_back({each->lease.lost_fd(), POLLIN, 0});
+          polled.push_back({each->renewer->descriptor(), POLLIN, 0});
+        }
+      }
       const int ready = ::poll(polled.data(), polled.size(), patience());
       if (ready < 0 && errno != EINTR) guardian_.end_tree(SIGKILL, Duration{0});  // blind, we must not let it go on
-      if (ready <= 0) polled = {};
-      if ((polled[0].revents | polled[1].revents) != 0) lose();
+      if (ready <= 0) std::ranges::for_each(polled, [](::pollfd& each) { each.revents = 0; });
+      // The loss first: a command that ended together with it has ended without the lease.
+      for (std::size_t i = kOthers; i < polled.size() && !loss_; ++i) {
+        if (polled[i].revents != 0) lose(*held_[(i - kOthers) / 2]);
+      }
       listen();
       if (over()) return {end_.value_or(ChildEnd{}), loss_};
-      if (polled[3].revents != 0) pass_on();
-      if (polled[4].revents != 0) hook_.reap();
+      if (polled[1].revents != 0) pass_on();
+      if (polled[2].revents != 0) hook_.reap();
       if (hook_until_ && clock_->monotonic() >= *hook_until_) {
         hook_.kill();
         hook_until_.reset();
@@ -86,13 +92,11 @@ class Supervisor {
     guardian_.end_tree(signal, words_.grace);
   }
 
-  bool can_be_lost() const { return held_ != nullptr && !loss_; }
-
-  void lose() {
-    loss_ = held_->lease.loss().value_or(Loss{held_->renewer.why(), nullptr});
-    if (words_.on_loss) words_.on_loss(*loss_);
+  void lose(const Held& held) {
+    loss_ = held.lease.loss().value_or(Loss{held.renewer->why(), nullptr});
+    if (words_.on_loss) words_.on_loss(held.lease, *loss_);
     if (words_.hook) {
-      hook_ = words_.hook(*loss_);
+      hook_ = words_.hook(held.lease, *loss_);
       hook_until_ = clock_->monotonic() + words_.grace;
       return;
     }
@@ -100,7 +104,7 @@ class Supervisor {
   }
 
   Guardian& guardian_;
-  const Held* held_;
+  const AllHeld& held_;
   const SignalGate& gate_;
   const Watchwords& words_;
   std::shared_ptr<const env::Clock> clock_;
@@ -114,7 +118,7 @@ class Supervisor {
 
 }  // namespace
 
-Supervised supervise(Guardian& guardian, const Held* held, const SignalGate& gate, const Watchwords& words) {
+Supervised supervise(Guardian& guardian, const AllHeld& held, const SignalGate& gate, const Watchwords& words) {
   return Supervisor(guardian, held, gate, words).run();
 }
 

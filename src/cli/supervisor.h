@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/guardian.h"
 #include "cli/loss_hook.h"
@@ -18,22 +20,23 @@ struct Supervised {
   std::optional<Loss> loss;  // it was lost before the command had ended
 };
 
-// What is held meanwhile.
+// What is held meanwhile: perhaps several leases, perhaps none.
 struct Held {
-  Lease& lease;
-  const Renewer& renewer;
+  Lease lease;
+  std::optional<Renewer> renewer;
 };
+
+using AllHeld = std::vector<std::unique_ptr<Held>>;
 
 struct Watchwords {
   AtLoss at_loss = AtLoss::terminate;
   Duration grace = std::chrono::seconds(10);
-  bool whole_tree = false;                    // until nothing is left of what the command started
-  std::function<void(const Loss&)> on_loss;   // to tell the user, once
-  std::function<LossHook(const Loss&)> hook;  // what else is to be run then; may be empty
+  bool whole_tree = false;                                  // until nothing is left of what the command started
+  std::function<void(const Lease&, const Loss&)> on_loss;   // to tell the user, once
+  std::function<LossHook(const Lease&, const Loss&)> hook;  // what else is to be run then; may be empty
 };
 
-// Returns when the command has ended, and with `whole_tree`, or after a loss that ends it, all that came of it. `held`
-// may be nullptr: then nothing can be lost.
-Supervised supervise(Guardian& guardian, const Held* held, const SignalGate& gate, const Watchwords& words);
+// Returns when the command has ended, and with `whole_tree`, or after a loss that ends it, all that came of it.
+Supervised supervise(Guardian& guardian, const AllHeld& held, const SignalGate& gate, const Watchwords& words);
 
 }  // namespace tenure::cli

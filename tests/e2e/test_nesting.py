@@ -98,6 +98,63 @@ class Circles(Case):
         self.assertEqual((first.wait(), second.wait()), (0, 0), first.err + second.err)
 
 
+class Several(Case):
+    def test_all_are_held_and_given_back(self):
+        done = self.tenure("run", "c", "a", "b", "--", "sh", "-c",
+                           'echo "$TENURE_KEY"; for k in a b c; do tenure who $k --quiet && echo held; done; '
+                           'echo "$TENURE_HOLDS" | tr ";" "\\n" | cut -d" " -f2', check=0)
+        self.assertEqual(done.stdout.split(), ["c", "held", "held", "held", "a", "b", "c"])
+        self.assertFalse(any(self.who(key)["held"] for key in "abc"))
+
+    def test_none_is_held_when_one_is_not_to_be_had(self):
+        self.holder("b")
+        self.tenure("run", "c", "b", "a", "--wait", "0", "--", "touch", self.path("ran"), check=75)
+        self.tenure("run", "c", "b", "a", "--wait", "50ms", "--", "touch", self.path("ran"), check=75)
+        self.assertFalse(os.path.exists(self.path("ran")))
+        self.assertFalse(self.who("a")["held"] or self.who("c")["held"])
+
+    def test_in_any_order_and_no_circle(self):
+        inside = self.path("inside")
+        runs = [self.start("run", *keys, "--", "sh", "-c", f"mkdir {inside} || exit 9; rmdir {inside}")
+                for keys in ("ab", "ba", "acb", "cab", "bca") for _ in range(3)]
+        self.assertEqual([run.wait() for run in runs], [0] * len(runs), [run.err for run in runs])
+
+    def test_the_loss_of_one_ends_the_command(self):
+        run = self.start("run", "a", "b", "--", "cat", stdin=subprocess.PIPE)
+        until(lambda: self.who("b")["held"], "both are held")
+        self.tenure("revoke", "b", "--force", "--reason", "maintenance", check=0)
+        self.assertEqual(run.wait(), 76, run.err)
+        self.assertIn("lost b", run.err)
+        self.assertFalse(self.who("a")["held"])
+
+    def test_each_is_renewed(self):
+        run = self.start("run", "a", "b", "--ttl", "1500ms", "--", "cat", stdin=subprocess.PIPE)
+        until(lambda: self.who("b")["held"], "both are held")
+        self.tenure("run", "b", "--wait", "3s", "--", "true", check=75)
+        self.tenure("run", "a", "--wait", "0", "--", "true", check=75)
+        run.process.stdin.close()
+        self.assertEqual(run.wait(), 0, run.err)
+
+    def test_some_of_them_held_around_us(self):
+        self.tenure("run", "a", "b", "--", "tenure", "run", "c", "b", "--", "tenure", "run", "c", "a", "--", "true", check=0)
+
+    def test_the_same_twice(self):
+        done = self.tenure("run", "a", "b", "a", "--", "true", check=64)
+        self.assertIn("a is named twice", done.stderr)
+
+    def test_a_circle_through_what_we_hold_ourselves(self):
+        go, began = self.path("go"), self.path("began")
+        other = self.start("run", "b", "--", "sh", "-c",
+                           f"touch {began}; while ! [ -e {go} ]; do :; done; exec tenure run a -- true")
+        until(lambda: os.path.exists(began), "b is held")
+        both = self.start("run", "a", "b", "--", "true")
+        until(lambda: self.who("b").get("waiting") == 1, "the other waits for b, and holds a")
+        open(go, "w").close()
+        self.assertEqual(other.wait(), 75, other.err)
+        self.assertIn("to wait for a would never end", " ".join(other.err.split()))
+        self.assertEqual(both.wait(), 0, both.err)
+
+
 class Tickets(Case):
     def test_a_place_lasts_from_one_wait_to_the_next(self):
         order = self.path("order")

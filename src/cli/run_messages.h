@@ -1,0 +1,16 @@
+// What `run` says on standard error, as text for 80 columns or as one line of JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tenure/space.h"
+
+namespace tenure::cli {
+
+std::string loss_message(const Lease& lease, const Loss& loss, const Space& space, bool json);
+std::string overrun_message(Duration by, bool json);
+// Why there was no command: "interrupted", "not_started".
+std::string no_command_message(std::string_view code, const std::string& message, int exit_code, bool json);
+
+}  // namespace tenure::cli

@@ -1,0 +1,77 @@
+#include "cli/run_plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "cli/claiming.h"
+#include "cli/layout.h"
+#include "cli/numbers.h"
+#include "cli/opening.h"
+
+namespace tenure::cli {
+namespace {
+
+constexpr Duration kGrace = std::chrono::seconds(10);
+
+Result<bool> whole_tree_of(const Arguments& arguments) {
+  if (!arguments.until || *arguments.until == "main") return false;
+  if (*arguments.until == "tree") return true;
+  return fail(Code::usage, "--until wants main or tree, not " + escape_controls(*arguments.until));
+}
+
+Result<std::optional<int>> busy_exit_of(const Arguments& arguments) {
+  if (!arguments.busy_exit) return std::nullopt;
+  const auto code = number_of(*arguments.busy_exit, 255, "--busy-exit");
+  if (!code) return fail(code.error());
+  return static_cast<int>(*code);
+}
+
+// A circle of waiters is avoided by one order for all, so none can be there twice.
+Result<std::vector<Key>> keys_of(const Arguments& arguments) {
+  if (arguments.key_list.empty()) return fail(Code::usage, "KEY is missing: the name of what is to be owned");
+  if (arguments.key_list.size() > limits::kKeysAtOnce) {
+    return fail(Code::usage, "more than " + std::to_string(limits::kKeysAtOnce) + " keys cannot be held by one run");
+  }
+  std::vector<Key> keys;
+  for (const std::string& text : arguments.key_list) {
+    auto key = Key::parse(text);
+    if (!key) return fail(key.error());
+    if (std::ranges::find(keys, *key) != keys.end()) {
+      return fail(Code::usage, escape_controls(text) + " is named twice");
+    }
+    keys.push_back(std::move(*key));
+  }
+  return keys;
+}
+
+}  // namespace
+
+Result<RunPlan> run_plan_of(const Arguments& arguments) {
+  auto keys = keys_of(arguments);
+  if (!keys) return fail(keys.error());
+  if (arguments.command.empty()) {
+    return fail(Code::usage, "there is no command to run: it follows \"--\"",
+                "tenure run" + space_option(arguments) + " --key=" + shell_word(keys->front().text()) + " -- true");
+  }
+  auto options = claim_options(arguments, std::nullopt);
+  if (!options) return fail(options.error());
+  auto grace = duration_of(arguments.grace, "--grace");
+  if (!grace) return fail(grace.error());
+  options->keep_life_descriptor = true;
+  auto whole_tree = whole_tree_of(arguments);
+  if (!whole_tree) return fail(whole_tree.error());
+  auto busy_exit = busy_exit_of(arguments);
+  if (!busy_exit) return fail(busy_exit.error());
+  return RunPlan{*keys, *options, grace->value_or(kGrace), loss_command(arguments), *whole_tree, *busy_exit};
+}
+
+std::vector<std::size_t> claim_order(const std::vector<Key>& keys) {
+  std::vector<std::size_t> order(keys.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t number) -> const std::string& { return keys[number].text(); });
+  return order;
+}
+
+}  // namespace tenure::cli

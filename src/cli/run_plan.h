@@ -1,0 +1,27 @@
+// What the command line of `run` asks for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "tenure/space.h"
+
+namespace tenure::cli {
+
+struct RunPlan {
+  std::vector<Key> keys;  // as they were named
+  ClaimOptions options;
+  Duration grace;
+  std::string hook;  // what --on-lost says, where it is a command
+  bool whole_tree = false;
+  std::optional<int> busy_exit;
+};
+
+Result<RunPlan> run_plan_of(const Arguments& arguments);
+
+// The numbers of keys in the order in which they are claimed: see Space::claim_all().
+std::vector<std::size_t> claim_order(const std::vector<Key>& keys);
+
+}  // namespace tenure::cli
