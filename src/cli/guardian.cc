@@ -102,6 +102,7 @@ Guardian::Guardian(Guardian&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       socket_(std::move(other.socket_)),
       main_(other.main_),
+      main_reaped_(other.main_reaped_),
       main_descriptor_(std::move(other.main_descriptor_)),
       unheard_(std::move(other.unheard_)),
       ending_(other.ending_),
@@ -130,7 +131,10 @@ std::optional<GuardianNote> Guardian::await(int what, int other) {
 }
 
 void Guardian::keep(const GuardianNote& note) {
-  if (note.what == Note::main_ended) unheard_.main_ended = ChildEnd{note.first, note.second};
+  if (note.what == Note::main_ended) {
+    unheard_.main_ended = ChildEnd{note.first, note.second};
+    main_reaped_ = true;
+  }
   if (note.what == Note::tree_empty) unheard_.tree_empty = true;
 }
 
@@ -152,7 +156,7 @@ Guardian::News Guardian::hear() {
 
 // What was below it is below us now. Its end means what the runner's own would: the command is ended.
 void Guardian::take_over() {
-  tree_.emplace(main_);
+  tree_.emplace(main_reaped_ ? -1 : main_);  // its number may be another's by now
   unheard_.was_killed = true;
   socket_.reset();
 }

@@ -94,6 +94,7 @@ class Guardian {
   int pid_ = -1;
   Descriptor socket_;
   int main_ = -1;
+  bool main_reaped_ = false;
   Descriptor main_descriptor_;
   News unheard_;
   bool ending_ = false;

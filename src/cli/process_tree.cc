@@ -120,10 +120,14 @@ ProcessTree::Changes ProcessTree::reap() {
 }
 
 void ProcessTree::signal_all(int number) const {
+  // A child that was not reaped has its number still; it is reached where there is no /proc, too.
+  if (main_ > 0) ::kill(main_, number);
   std::vector<int> family = descendants_of(::getpid());
   const std::vector<int> below = family;
   family.push_back(::getpid());
-  for (const int pid : below) send_if_below(pid, number, family);
+  for (const int pid : below) {
+    if (pid != main_) send_if_below(pid, number, family);
+  }
 }
 
 void ProcessTree::end(int number, Duration grace) {
