@@ -20,19 +20,15 @@ NEVER = "cat <&3 & wait; wait"
 
 
 class Tree(Case):
-    def children(self, pid):
-        return [int(each) for each in content(f"/proc/{pid}/task/{pid}/children").split()]
-
     def runner(self, key, *options, script, **more):
         """A `run` whose command is this script and has written `began`; with its guardian."""
         began = self.path("began-" + os.urandom(4).hex())
         run = self.start("run", key, *options, "--", "sh", "-c",
-                         f"{DAEMON}\n{script.replace('BEGAN', f'echo $$ > {began}.new; mv {began}.new {began}')}",
+                         f"{DAEMON}\n{script.replace('BEGAN', f'echo $$ $PPID > {began}.new; mv {began}.new {began}')}",
                          stdin=subprocess.PIPE, **more)
         until(lambda: content(began) or run.process.poll() is not None, "the command begins")
         self.assertTrue(content(began), run.err)
-        run.child = int(content(began))
-        [run.guardian] = self.children(run.pid)
+        run.child, run.guardian = (int(each) for each in content(began).split())
         return run
 
     def with_daemon(self, key, *options, daemon=NEVER, after=NEVER, **more):
