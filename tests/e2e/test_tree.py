@@ -8,11 +8,13 @@ import subprocess
 from e2e import Case, content, gone, main, state_of, until
 
 # Starts what the tests look for: a child in a session of its own whose parent has gone, as daemons are made. `daemon NAME
-# SCRIPT` returns when NAME.pid tells its process. Everything waits for pipes that nobody writes to.
+# TRAP` returns when NAME.pid tells its process, which has set the trap by then. Everything waits for pipes that nobody
+# writes to.
 DAEMON = r"""
 exec 3<&0
 daemon() {
-  setsid sh -c 'sh -c "echo \$\$ > $0.pid.new; mv $0.pid.new $0.pid; $1" "$0" "$1" & ' "$1" "$2"
+  setsid sh -c 'sh -c "$1
+    echo \$\$ > $0.pid.new; mv $0.pid.new $0.pid; cat <&3 & wait; wait" & ' "$1" "$2"
   while ! [ -e "$1.pid" ]; do :; done
 }
 """
@@ -31,9 +33,9 @@ class Tree(Case):
         run.child, run.guardian = (int(each) for each in content(began).split())
         return run
 
-    def with_daemon(self, key, *options, daemon=NEVER, after=NEVER, **more):
+    def with_daemon(self, key, *options, daemon=":", trap=":", after=NEVER, **more):
         name = self.path("daemon-" + os.urandom(4).hex())
-        run = self.runner(key, *options, script=f"daemon {name} '{daemon}'; BEGAN; {after}", **more)
+        run = self.runner(key, *options, script=f"daemon {name} '{daemon}'; {trap}; BEGAN; {after}", **more)
         run.daemon = int(content(name + ".pid"))
         self.addCleanup(self.end_process, run.daemon)
         self.addCleanup(self.end_process, run.child)
@@ -54,7 +56,7 @@ class Tree(Case):
 class Killed(Tree):
     def test_a_killed_runner_s_tree_gets_term_and_only_then_the_key_is_free(self):
         said = self.path("said")
-        run = self.with_daemon("k", after=f'trap "echo term > {said}; exit" TERM; {NEVER}')
+        run = self.with_daemon("k", trap=f'trap "echo term > {said}; exit" TERM')
         # It notes, when it begins, whether any of the tree still ran.
         waiter = self.start("run", "k", "--", "sh", "-c", f"""
             for pid in {run.child} {run.daemon}; do
@@ -70,7 +72,7 @@ class Killed(Tree):
         until(lambda: gone(run.guardian), "the guardian goes too")
 
     def test_what_ignores_term_is_killed_after_the_grace(self):
-        run = self.with_daemon("k", "--grace", "200ms", daemon=f'trap "" TERM; {NEVER}', after=f'trap "" TERM; {NEVER}')
+        run = self.with_daemon("k", "--grace", "200ms", daemon='trap "" TERM', trap='trap "" TERM')
         run.process.kill()
         until(lambda: gone(run.child) and gone(run.daemon), "both are killed")
         self.until_free("k")
@@ -95,7 +97,7 @@ class Killed(Tree):
         self.assertFalse(self.who("k")["held"])
 
     def test_a_killed_guardian_s_tree_that_ignores_term_is_killed(self):
-        run = self.with_daemon("k", "--grace", "200ms", daemon=f'trap "" TERM; {NEVER}', after=f'trap "" TERM; {NEVER}')
+        run = self.with_daemon("k", "--grace", "200ms", daemon='trap "" TERM', trap='trap "" TERM')
         os.kill(run.guardian, signal.SIGKILL)
         self.assertEqual(run.wait(), -signal.SIGKILL, run.err)
         self.assertTrue(gone(run.child) and gone(run.daemon))
@@ -125,7 +127,7 @@ class Killed(Tree):
 
 class Stopped(Tree):
     def test_a_stopped_runner_s_lease_runs_out_and_the_guardian_ends_the_tree(self):
-        run = self.with_daemon("k", "--ttl", "1s", "--grace", "200ms", daemon=f'trap "" TERM; {NEVER}')
+        run = self.with_daemon("k", "--ttl", "1s", "--grace", "200ms", daemon='trap "" TERM')
         waiter = self.start("run", "k", "--", "true")
         until(lambda: "waiting" in waiter.err, "the next waits")
         run.send(signal.SIGSTOP)
@@ -136,7 +138,7 @@ class Stopped(Tree):
         self.assertEqual(run.wait(), 76, run.err)
 
     def test_a_stopped_guardian_is_woken_for_a_loss(self):
-        run = self.with_daemon("k", "--grace", "200ms", daemon=f'trap "" TERM; {NEVER}')
+        run = self.with_daemon("k", "--grace", "200ms", daemon='trap "" TERM')
         os.kill(run.guardian, signal.SIGSTOP)
         until(lambda: state_of(run.guardian) == "T", "it is stopped")
         self.revoke("k")
@@ -161,14 +163,14 @@ class Stopped(Tree):
 class Lost(Tree):
     def test_the_whole_tree_is_ended_and_waited_for(self):
         said = self.path("said")
-        run = self.with_daemon("k", daemon=f'trap "echo daemon > {said}; exit" TERM; {NEVER}')
+        run = self.with_daemon("k", daemon=f'trap "echo daemon > {said}; exit" TERM')
         self.revoke("k")
         self.assertEqual(run.wait(), 76, run.err)
         self.assertEqual(content(said), "daemon\n")
         self.assertTrue(gone(run.child) and gone(run.daemon))
 
     def test_kill_asks_nobody(self):
-        run = self.with_daemon("k", "--on-lost", "kill", after=f'trap "" TERM; {NEVER}')
+        run = self.with_daemon("k", "--on-lost", "kill", trap='trap "" TERM')
         self.revoke("k")
         self.assertEqual(run.wait(), 76, run.err)
         self.assertTrue(gone(run.child) and gone(run.daemon))
@@ -214,7 +216,7 @@ class Until(Tree):
 
     def test_a_signal_after_the_command_goes_to_what_is_left(self):
         said = self.path("said")
-        run = self.with_daemon("k", "--until", "tree", daemon=f'trap "echo term > {said}; exit" TERM; {NEVER}',
+        run = self.with_daemon("k", "--until", "tree", daemon=f'trap "echo term > {said}; exit" TERM',
                                after="exit 0")
         until(lambda: gone(run.child), "the command ends")
         run.send(signal.SIGTERM)
