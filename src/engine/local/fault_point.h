@@ -1,4 +1,5 @@
-// Named points at which a test may end, stop or look at this process: after each store that matters inside a section.
+// Named points at which a test may end, stop or look at this process: after each store that matters inside a section,
+// and where threads may meet.
 // In the library that is delivered they are nothing.
 #pragma once
 

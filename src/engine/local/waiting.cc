@@ -76,6 +76,7 @@ void Claiming::get_ready_to_wait() const {
   if (core_.waited.load(std::memory_order_relaxed) || core_.waited.exchange(true)) return;
   bring_in_events(core_);
   if (!core_.granted.load(std::memory_order_relaxed)) {
+    TENURE_POINT("nothing to lose yet");
     // Waiting is no work for the keeper: asleep already, it would only wake for the sake of leases.
     core_.pause.store(kIdleRound.count(), std::memory_order_seq_cst);
     core_.words->wake(core_.table.row(core_.me.number).inbox, 1);
