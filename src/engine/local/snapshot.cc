@@ -30,6 +30,20 @@ NodeView copy_node(const Table& table, CellIndex index) {
   return view;
 }
 
+// As much of the line as is looked at.
+void copy_line(const Table& table, const Cell& slot, SlotView& view) {
+  const auto is_node = [&](CellIndex index) { return index != 0 && index <= table.last_cell(); };
+  bool grantee_seen = false;
+  CellIndex node = first_in_line(slot);
+  while (is_node(node) && view.line.size() < kShownLine) {
+    view.line.push_back(copy_node(table, node));
+    grantee_seen = grantee_seen || node == view.grantee;
+    node = next_in_line(table.cell(node));
+  }
+  // Behind many that were passed over: it must be seen as well that it is dead, or does not stir.
+  if (!grantee_seen && is_node(view.grantee)) view.line.push_back(copy_node(table, view.grantee));
+}
+
 // Whatever is read here may be torn; the caller looks at the sequence afterwards.
 SlotView copy_slot(const Table& table, CellIndex index) {
   const Cell& cell = table.cell(index);
@@ -51,11 +65,7 @@ SlotView copy_slot(const Table& table, CellIndex index) {
   if (length > kInlineKey) view.key += load_text(table, low(at(cell, slot_field::kKeyRest)));
   view.grantee = grantee_of(cell);
   view.waiting = length_of_line(cell);
-  CellIndex node = first_in_line(cell);
-  while (node != 0 && node <= table.last_cell() && view.line.size() < kShownLine) {
-    view.line.push_back(copy_node(table, node));
-    node = next_in_line(table.cell(node));
-  }
+  copy_line(table, cell, view);
   return view;
 }
 

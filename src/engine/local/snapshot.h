@@ -37,7 +37,7 @@ struct SlotView {
   std::string text;
   CellIndex grantee = 0;
   std::uint32_t waiting = 0;
-  std::vector<NodeView> line;  // the first kShownLine of it
+  std::vector<NodeView> line;  // the first kShownLine of it, and the grantee wherever it stands
 
   bool held() const { return word.state == static_cast<std::uint8_t>(SlotState::held); }
 };
