@@ -47,6 +47,7 @@ struct GuardianPlan {
   bool whole_tree = false;       // --until tree
   bool ends_at_deadline = true;  // not where a loss is only to be told
   std::string keys;              // for messages
+  bool json = false;             // so are they
 };
 
 class Guardian {

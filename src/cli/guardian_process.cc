@@ -14,10 +14,9 @@
 #include <charconv>
 #include <string_view>
 
-#include "base/text.h"
 #include "cli/guardian_note.h"
-#include "cli/layout.h"
 #include "cli/output.h"
+#include "cli/run_messages.h"
 #include "compose/real_environment.h"
 
 namespace tenure::cli {
@@ -28,12 +27,6 @@ constexpr Duration kRunnerIsLate = std::chrono::seconds{1};
 constexpr Duration kSoon = std::chrono::milliseconds{50};
 // poll(2) does not count the sleep of a machine, the end of a lease does.
 constexpr Duration kLongestLook = std::chrono::seconds{5};
-
-void complain_wrapped(const std::string& text) {
-  std::string out;
-  for (const std::string& line : wrap("tenure: " + text, kColumns)) out += line + "\n";
-  complain(out);
-}
 
 // As exec would: what the runner's threads have open at this moment, with locks on it, is not ours.
 void close_what_exec_would(const std::vector<int>& but) {
@@ -149,8 +142,10 @@ class Watch {
     runner_gone_ = true;
     if (empty_ || (main_ended_ && !plan_.whole_tree && !tree_->ending())) ::_exit(0);
     if (!tree_->ending()) {
-      complain_wrapped("the process that held " + plan_.keys + " (pid " + std::to_string(runner_) +
-                       ") was killed: ending what it ran");
+      complain(notice("runner_killed",
+                      "the process that held " + plan_.keys + " (pid " + std::to_string(runner_) +
+                          ") was killed: ending what it ran",
+                      plan_.json));
     }
     tree_->end(SIGTERM, plan_.grace);
   }
@@ -190,9 +185,11 @@ class Watch {
     if (!past || *past < Duration{0}) return;
     const bool stopped = is_stopped(runner_);
     if (!stopped && *past < kRunnerIsLate) return;
-    complain_wrapped("the lease of " + plan_.keys + " has run out while the process that holds it (pid " +
-                     std::to_string(runner_) + ") " + (stopped ? "is stopped" : "does not react") +
-                     ": ending what it runs");
+    complain(notice("ran_out",
+                    "the lease of " + plan_.keys + " has run out while the process that holds it (pid " +
+                        std::to_string(runner_) + ") " + (stopped ? "is stopped" : "does not react") +
+                        ": ending what it runs",
+                    plan_.json));
     tree_->end(SIGTERM, plan_.grace);
   }
 

@@ -138,7 +138,10 @@ class Run {
   }
 
   Watchwords watchwords(const Guardian& guardian) const {
-    Watchwords words{.at_loss = plan_.options.terms.at_loss, .grace = plan_.grace, .whole_tree = plan_.whole_tree};
+    Watchwords words{.at_loss = plan_.options.terms.at_loss,
+                     .grace = plan_.grace,
+                     .whole_tree = plan_.whole_tree,
+                     .json = arguments_.json};
     words.on_loss = [this](const Lease& lease, const Loss& loss) {
       complain(loss_message(lease, loss, space_, arguments_.json));
     };
@@ -181,7 +184,7 @@ class Run {
     gate_.widen();
     const ChildPlan child = child_plan();
     const bool ends = plan_.options.terms.at_loss != AtLoss::warn;
-    const GuardianPlan plan{child, gate_, deadline, plan_.grace, plan_.whole_tree, ends, all_keys()};
+    const GuardianPlan plan{child, gate_, deadline, plan_.grace, plan_.whole_tree, ends, all_keys(), arguments_.json};
     auto guardian = Guardian::start(plan, [&] { return !wait.interrupted(); });
     if (!guardian && guardian.error().exit_code == 0) return std::unexpected(interrupted(wait.signal()));
     if (!guardian) return std::unexpected(not_started(guardian.error()));

@@ -32,6 +32,13 @@ std::string overrun_message(Duration by, bool json) {
   return boost::json::serialize(boost::json::object{{"event", "overrun"}, {"overrun_ms", milliseconds}}) + "\n";
 }
 
+std::string notice(std::string_view event, const std::string& message, bool json) {
+  if (json) return boost::json::serialize(boost::json::object{{"event", event}, {"message", message}}) + "\n";
+  std::string out;
+  for (const std::string& line : wrap("tenure: " + message, kColumns)) out += line + "\n";
+  return out;
+}
+
 std::string no_command_message(std::string_view code, const std::string& message, int exit_code, bool json) {
   if (!json) return "tenure: " + message + "\n";
   return boost::json::serialize(

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "cli/output.h"
+#include "cli/run_messages.h"
 #include "compose/real_environment.h"
 
 namespace tenure::cli {
@@ -61,7 +62,7 @@ class Supervisor {
     if (news.main_ended) end_ = news.main_ended;
     empty_ |= news.tree_empty;
     if (!news.was_killed) return;
-    complain("tenure: its guardian process was killed: ending the command\n");
+    complain(notice("guardian_killed", "its guardian process was killed: ending the command", words_.json));
     end_tree(SIGTERM);
   }
 

@@ -32,6 +32,7 @@ struct Watchwords {
   AtLoss at_loss = AtLoss::terminate;
   Duration grace = std::chrono::seconds(10);
   bool whole_tree = false;                                  // until nothing is left of what the command started
+  bool json = false;                                        // how it tells of itself
   std::function<void(const Lease&, const Loss&)> on_loss;   // to tell the user, once
   std::function<LossHook(const Lease&, const Loss&)> hook;  // what else is to be run then; may be empty
 };

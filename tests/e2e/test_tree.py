@@ -71,6 +71,16 @@ class Killed(Tree):
         self.assertIn(f"(pid {run.pid}) was killed: ending what it ran", " ".join(run.err.split()))
         until(lambda: gone(run.guardian), "the guardian goes too")
 
+    def test_it_is_told_as_json_too(self):
+        run = self.with_daemon("k", "--json")
+        run.process.kill()
+        event = json.loads(until(lambda: run.err, "the guardian tells"))
+        self.assertEqual(event["event"], "runner_killed")
+        other = self.with_daemon("k2", "--json")
+        os.kill(other.guardian, signal.SIGKILL)
+        other.wait()
+        self.assertEqual(json.loads(other.err)["event"], "guardian_killed")
+
     def test_what_ignores_term_is_killed_after_the_grace(self):
         run = self.with_daemon("k", "--grace", "200ms", daemon='trap "" TERM', trap='trap "" TERM')
         run.process.kill()
