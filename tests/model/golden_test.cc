@@ -53,6 +53,11 @@ TEST(Golden, Revocation) {
   EXPECT_EQ(decode_revocation(golden("revocation.revoked.json")).value(), samples::revocation());
 }
 
+TEST(Golden, Fence) {
+  EXPECT_EQ(encode(samples::fence()), golden("file.fence"));
+  EXPECT_EQ(decode_fence_record(golden("file.fence")).value(), samples::fence());
+}
+
 TEST(Golden, Ceiling) {
   EXPECT_EQ(encode(samples::ceiling()), golden("ceiling"));
   EXPECT_EQ(decode_ceiling_record(golden("ceiling")).value(), samples::ceiling());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/ceiling_record.h"
+#include "model/fence_record.h"
 #include "model/lease_record.h"
 #include "model/side_files.h"
 
@@ -112,6 +113,12 @@ inline CeilingRecord ceiling() {
           .wall_seconds = 1772368496,
           .folder = {.identity = {.device = 66306, .inode = 131073}, .born = 1767225600123456789},
           .space = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}};
+}
+
+inline FenceRecord fence() {
+  return {.epoch = Epoch(1772368497048576),
+          .key = "deploy to b\xc3\xa9ta",
+          .space = "local:/home/ada/.local/state/tenure/local/default"};
 }
 
 }  // namespace tenure::samples
