@@ -102,7 +102,7 @@ Result<void> check_owner(const std::string& path, const struct stat& status, Fol
                   "run as " + owner + ", or choose another folder");
   }
   if ((status.st_mode & S_IWOTH) != 0) return unsafe(path, "can be written by everybody", "chmod o-w '" + name + "'");
-  if ((status.st_mode & S_IWGRP) != 0 && !checks.group_ok) {
+  if ((status.st_mode & S_IWGRP) != 0 && !checks.group_ok && !checks.group_if_open) {
     return unsafe(path, "can be written by its group", "chmod g-w '" + name + "'");
   }
   return {};
@@ -137,8 +137,14 @@ Result<OpenedFolder> open_folder(const std::string& path, bool create, FolderChe
   if (!checks.observe_only) {
     if (auto checked = check_owner(*whole, status, checks); !checked) return fail(checked.error());
   }
-  Folder folder{std::move(*descriptor), std::move(*whole), status.st_uid,
-                status.st_gid,          checks.any_owner,  checks.group_ok ? mode_t{0660} : mode_t{0600}};
+  const bool open_to_group = checks.group_if_open && (status.st_mode & S_IWGRP) != 0;
+  const mode_t file_mode = checks.group_ok || open_to_group ? 0660 : 0600;
+  Folder folder{std::move(*descriptor),
+                std::move(*whole),
+                status.st_uid,
+                status.st_gid,
+                checks.any_owner || open_to_group,
+                file_mode};
   return OpenedFolder{std::move(folder), std::move(*file_system)};
 }
 

@@ -13,6 +13,9 @@ struct FolderChecks {
   bool any_owner = false;     // the folder and the files in it may belong to other users
   bool observe_only = false;  // only to look: any owner and any mode of the folder will do
   bool root_ok = false;       // the folder may be root's, too
+  // Where its group may write, it takes part: files may be any member's, and new ones are for the group. Implies
+  // group_ok, which makes new files the group's in any folder.
+  bool group_if_open = false;
 };
 
 struct OpenedFolder {

@@ -11,6 +11,9 @@ class RealDirectory final : public env::Directory {
  public:
   // Errors as of open_folder().
   static Result<std::unique_ptr<RealDirectory>> open(const std::string& path, bool create, FolderChecks checks = {});
+  // The folder itself, for what the port does not offer. Lives as long as this object.
+  const Folder& folder() const { return folder_; }
+
   explicit RealDirectory(OpenedFolder opened)
       : folder_(std::move(opened.folder)), file_system_(std::move(opened.file_system)) {}
 
