@@ -20,6 +20,7 @@ struct Arguments {
   Text prefix;
   Text action;
   Text target;
+  Text path;
   Text space;
   Text owner;
   Text part;
@@ -47,6 +48,7 @@ struct Arguments {
   Text count;
   Text keys;
   Text members;
+  Text size;
   bool follow = false;
   bool json = false;
   bool quiet = false;

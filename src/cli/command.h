@@ -30,6 +30,7 @@ Result<int> run_command(const Arguments& arguments);
 Result<int> claim_command(const Arguments& arguments);
 Result<int> renew_command(const Arguments& arguments);
 Result<int> verify_command(const Arguments& arguments);
+Result<int> write_command(const Arguments& arguments);
 Result<int> release_command(const Arguments& arguments);
 Result<int> who_command(const Arguments& arguments);
 Result<int> ls_command(const Arguments& arguments);

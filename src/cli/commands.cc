@@ -18,6 +18,8 @@ constexpr Names kClaim[] = {"KEY",     "--pid",  "--ttl",     "--for session", "
                             "--owner", "--part", "--session", "--channel",     "--version",
                             "--json",  "--help"};
 constexpr Names kHandle[] = {"-", "--handle-file", "--json", "--help"};
+constexpr Names kVerify[] = {"KEY", "--epoch", "--space", "--handle-file", "--json", "--help"};
+constexpr Names kWrite[] = {"KEY", "PATH", "--epoch", "--size", "--space", "--json", "--help"};
 constexpr Names kWho[] = {"KEY", "--space", "--except", "--quiet", "--json", "--help"};
 constexpr Names kList[] = {"PREFIX", "--space", "--json", "--help"};
 constexpr Names kWatch[] = {"PREFIX", "--space", "--for DURATION", "--count", "--json", "--help"};
@@ -39,6 +41,14 @@ constexpr std::string_view kClaimDetails =
 constexpr std::string_view kHandleDetails =
     "The handle comes by TENURE_HANDLE, --handle-file or standard input (-), never as an argument: others could read "
     "it there.";
+constexpr std::string_view kVerifyDetails =
+    "With a handle: is that claim the current one? It comes by TENURE_HANDLE, --handle-file or standard input (-), "
+    "never as an argument: others could read it there. With KEY --epoch N: is KEY held under that epoch?";
+constexpr std::string_view kWriteDetails =
+    "Replaces the file PATH by what comes on standard input, as a whole, if KEY is held under epoch N, and no newer "
+    "one "
+    "has written it: its sidecar, .PATH.fence, keeps the highest epoch, and refuses older ones even where the space is "
+    "gone. On any refusal the file is as it was. A pipe that ends early looks like a whole one: --size tells.";
 constexpr std::string_view kWhoDetails =
     "Ends with 0. With --quiet or --except: 0 when somebody (else) holds it, 1 when it is free, or its holder is "
     "proven gone or past its TTL.";
@@ -72,8 +82,10 @@ constexpr std::array kCommands = {
     Command{"claim", "KEY [options]", "take KEY for a script, print its handle", kClaimDetails, kClaim, false,
             claim_command},
     Command{"renew", "[-] [options]", "extend the TTL of a claim", kHandleDetails, kHandle, false, renew_command},
-    Command{"verify", "[-] [options]", "is it still mine? 0 yes, 76 no", kHandleDetails, kHandle, false,
+    Command{"verify", "[- | KEY --epoch N] [options]", "is it still mine? 0 yes, 76 no", kVerifyDetails, kVerify, false,
             verify_command},
+    Command{"write", "KEY --epoch N PATH [options] < DATA", "replace a file, if epoch N of KEY is current",
+            kWriteDetails, kWrite, false, write_command},
     Command{"release", "[-] [options]", "give a claim back", kHandleDetails, kHandle, false, release_command},
     Command{"who", "KEY [options]", "who holds KEY, since when, why, alive or not", kWhoDetails, kWho, false,
             who_command},

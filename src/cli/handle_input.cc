@@ -23,7 +23,7 @@ Result<std::string> handle_text(const Arguments& arguments) {
   if (arguments.handle_source && *arguments.handle_source != "-") {
     // Not repeated: it may be half a secret.
     return fail(Code::usage,
-                "an argument that is not an option: a key alone cannot renew, verify or release, only the handle that "
+                "an argument that is not an option: a key alone cannot renew or release, only the handle that "
                 "claim printed can, and it never comes as an argument",
                 kExample);
   }

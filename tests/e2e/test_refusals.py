@@ -59,7 +59,10 @@ class Usage(Case):
                       ("who", "a", "b"), ("who", "k", "--nonsense"), ("run", "k", "--on-lost", " ", "--", "true"),
                       ("run", "k", "--until", "x", "--", "true"), ("run", "k", "--busy-exit", "256", "--", "true"),
                       ("revoke", "k", "--epoch", "x"), ("revoke", "k", "--epoch", str(2 ** 53)), ("watch", "--count", "-1"),
-                      ("claim", "k", "--for", "ever"), ("verify",), ("space", "nonsense"), ("nonsense",), (),
+                      ("claim", "k", "--for", "ever"), ("verify",), ("verify", "k"), ("verify", "k", "--epoch", "x"), ("verify", "--space", "local:"),
+                      ("verify", "--epoch", "3"), ("write",), ("write", "k"), ("write", "k", "f"),
+                      ("write", "k", "--epoch", "3"), ("write", "k", "f", "--epoch", "3", "--size", "-1"),
+                      ("space", "nonsense"), ("nonsense",), (),
                       ("who", "k", "--space"), ("run", "k", "--owner", "a", "--owner", "b", "--", "true")):
             with self.subTest(words=words):
                 self.assertEqual(self.code(*words), 64)
@@ -187,8 +190,8 @@ class Help(Case):
         text = self.tenure("--help", check=0).stdout
         self.assert_fits(text, commands_may_be_longer=False)
         names = re.findall(r"^  ([a-z]+) ", text, re.M)
-        self.assertEqual(names, ["run", "claim", "renew", "verify", "release", "who", "ls", "watch", "log", "revoke",
-                                 "space", "doctor"])
+        self.assertEqual(names, ["run", "claim", "renew", "verify", "write", "release", "who", "ls", "watch", "wait",
+                                 "log", "revoke", "space", "doctor"])
         page = content(os.path.join(os.path.dirname(__file__), "../../docs/reference/commands.md"))
         for name in names:
             with self.subTest(command=name):
