@@ -52,12 +52,12 @@ class PendingClaims : public testing::TestWithParam<const char*> {
     return pending;
   }
   // Whether its descriptor becomes readable in so many milliseconds.
-  static bool readable(const PendingClaim& pending, int milliseconds) {
+  static bool readable(const PendingClaim& pending, int at_most_ms) {
     const base::Descriptor set(epoll_create1(EPOLL_CLOEXEC));
     epoll_event wanted{.events = EPOLLIN, .data = {}};
     EXPECT_EQ(epoll_ctl(set.get(), EPOLL_CTL_ADD, pending.fd(), &wanted), 0);
     epoll_event seen{};
-    return epoll_wait(set.get(), &seen, 1, milliseconds) == 1;
+    return epoll_wait(set.get(), &seen, 1, at_most_ms) == 1;
   }
 
   std::string folder_;
