@@ -53,6 +53,7 @@ struct Arguments {
   bool json = false;
   bool quiet = false;
   bool force = false;
+  bool dead = false;
   bool help = false;
   std::vector<std::string> command;  // what follows "--" of run
 };

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/deaths.h"
 #include "cli/layout.h"
+#include "cli/nesting.h"
 #include "cli/observation_view.h"
 #include "cli/opening.h"
 #include "cli/output.h"
@@ -22,9 +23,9 @@ constexpr Duration kLookAnyway = std::chrono::seconds(2);
 // From the end of a TTL to the look at it.
 constexpr Duration kAfterTtl = std::chrono::milliseconds(1);
 
-class Waiter {
+class FreeWait {
  public:
-  Waiter(const Arguments& arguments, const Key& key, std::optional<Duration> wait)
+  FreeWait(const Arguments& arguments, const Key& key, std::optional<Duration> wait)
       : arguments_(arguments), key_(key), wait_(wait), begun_(clock_->monotonic()) {}
 
   // How the key stands when nobody holds it.
@@ -35,7 +36,7 @@ class Waiter {
     for (;;) {
       auto seen = space.holder(key_);
       if (!seen || !is_held(*seen)) return seen;
-      if (auto going_on = may_go_on(*seen); !going_on) return fail(going_on.error());
+      if (auto going_on = may_go_on(*seen, space); !going_on) return fail(going_on.error());
       if (auto met = meet(*seen, space); !met) return fail(met.error());
       const auto told = (*changes)->wait(patience(*seen), deaths_ ? &deaths_->stop() : nullptr);
       if (!told) return fail(told.error());
@@ -52,7 +53,7 @@ class Waiter {
     return std::make_shared<Observation>(seen);
   }
 
-  Result<void> may_go_on(const Observation& seen) const {
+  Result<void> may_go_on(const Observation& seen, const Space& space) const {
     if (seen.holder && is_ancestor(seen.holder->process)) {
       return fail(Error{Code::held,
                         "you hold " + key_.text() +
@@ -60,6 +61,9 @@ class Waiter {
                             "end would never end",
                         {},
                         shared(seen)});
+    }
+    if (const auto circle = circle_of(space, seen, false)) {
+      return fail(Error{Code::held, "to wait would never end: " + *circle, {}, shared(seen)});
     }
     if (!wait_ || waited() < *wait_) return {};
     return fail(Error{Code::timed_out, key_.text() + " is still held after " + words(*wait_), {}, shared(seen)});
@@ -136,16 +140,16 @@ Result<int> wait_command(const Arguments& arguments) {
   if (!wishes) return fail(wishes.error());
   auto space = open_to_look(arguments);
   if (!space) return fail(space.error());
-  Waiter waiter(arguments, *key, wishes->wait);
+  FreeWait waiting(arguments, *key, wishes->wait);
   auto seen = space->holder(*key);
   if (seen && is_held(*seen)) {
     space = open_to_wait(arguments, std::move(*space));
-    seen = waiter.until_free(*space);
+    seen = waiting.until_free(*space);
   }
   if (!seen && arguments.quiet && seen.error().code == Code::timed_out) return facts(Code::timed_out).exit_code;
   if (!seen) return fail(seen.error());
   if (arguments.quiet) return 0;
-  if (auto printed = print(shown(*seen, *space, waiter.waited(), arguments.json)); !printed) {
+  if (auto printed = print(shown(*seen, *space, waiting.waited(), arguments.json)); !printed) {
     return fail(printed.error());
   }
   return 0;
