@@ -57,10 +57,10 @@ struct Holder {
 
 // Somebody in line for a key.
 struct Waiter {
-  std::string owner;          // label
+  std::string owner;  // label
   std::string reason;
   std::string user_name;
-  std::string command;        // of the process that waits
+  std::string command;  // of the process that waits
   ProcessIdentity process;
   WallTime since;
 };

@@ -147,15 +147,16 @@ class Space {
   Result<Lease> claim(const Key& key) const;
   Result<Lease> claim(const Key& key, const ClaimOptions& options) const;
 
-  // All of them, or none. They are claimed one after the other in the order of their bytes, so that nobody who wants some of
-  // them in another order waits in a circle with us; meanwhile those that were granted are held. When one is refused the
-  // others are given back. options.wait bounds the whole. The leases come in the order of `keys`. Code::usage: no key, more
-  // than 64, or one of them twice; Code::lost: one was lost while another was waited for; else as of claim().
+  // All of them, or none. They are claimed one after the other in the order of their bytes, so that nobody who wants
+  // some of them in another order waits in a circle with us; meanwhile those that were granted are held. When one is
+  // refused the others are given back. options.wait bounds the whole. The leases come in the order of `keys`.
+  // Code::usage: no key, more than 64, or one of them twice; Code::lost: one was lost while another was waited for;
+  // else as of claim().
   Result<std::vector<Lease>> claim_all(std::span<const Key> keys, const ClaimOptions& options) const;
 
-  // The same as claim(), while the caller does something else: its end makes a descriptor readable (pending_claim.h). on_wait is
-  // called on a thread of the claim. Code::usage with ClaimOptions::stop; Code::no_descriptors; Code::limit_reached
-  // when no further thread can be had. All else is the outcome of the claim.
+  // The same as claim(), while the caller does something else: its end makes a descriptor readable (pending_claim.h).
+  // on_wait is called on a thread of the claim. Code::usage with ClaimOptions::stop; Code::no_descriptors;
+  // Code::limit_reached when no further thread can be had. All else is the outcome of the claim.
   Result<PendingClaim> begin_claim(const Key& key, const ClaimOptions& options) const;
 
   // By handle, for another process of the same user.
