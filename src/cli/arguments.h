@@ -21,6 +21,8 @@ struct Arguments {
   Text action;
   Text target;
   Text path;
+  Text shell;
+  Text topic;
   Text space;
   Text owner;
   Text part;

@@ -29,6 +29,8 @@ constexpr Names kRevoke[] = {"KEY", "--dead", "--space", "--epoch", "--force", "
 constexpr Names kLog[] = {"KEY", "--space", "--follow", "--json", "--help"};
 constexpr Names kSpace[] = {"ACTION",   "TARGET",  "--space", "--keys", "--members",
                             "--reason", "--force", "--json",  "--help"};
+constexpr Names kCompletion[] = {"SHELL", "--help"};
+constexpr Names kManual[] = {"COMMAND", "--help"};
 constexpr Names kDoctor[] = {"--space", "--json", "--help"};
 
 constexpr std::string_view kRunDetails =
@@ -78,6 +80,12 @@ constexpr std::string_view kDoctorDetails =
     "Tries what tenure relies on, where the space lies, and cleans up behind itself. Ends with 0, or with 1 when "
     "something is bad.";
 
+constexpr std::string_view kCompletionDetails =
+    "Prints the script that completes commands, options and held keys. For this shell: source <(tenure completion "
+    "bash). "
+    "Packages install it.";
+constexpr std::string_view kManualDetails = "Prints a manual page for man: tenure manual run | man -l -";
+
 constexpr std::array kCommands = {
     Command{"run", "KEY… [options] -- CMD…", "run a command while holding KEY, or several", kRunDetails, kRun, true,
             run_command},
@@ -100,6 +108,9 @@ constexpr std::array kCommands = {
     Command{"space", "[ls | init | move FOLDER | purge | repair] [options]",
             "where spaces lie; make, move, purge, repair one", kSpaceDetails, kSpace, false, space_command},
     Command{"doctor", "[options]", "try what this machine promises", kDoctorDetails, kDoctor, false, doctor_command},
+    Command{"completion", "bash | zsh | fish", "print the completion script of a shell", kCompletionDetails,
+            kCompletion, false, completion_command},
+    Command{"manual", "[COMMAND]", "print a manual page", kManualDetails, kManual, false, manual_command},
 };
 
 }  // namespace

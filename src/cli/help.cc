@@ -6,7 +6,7 @@ namespace tenure::cli {
 
 std::string program_help() {
   std::string out = "tenure: sole, fenced ownership of a named thing, for one process at a time\n\n";
-  for (const Command& each : commands()) out += hanging("  " + cell(each.name, 10), each.summary);
+  for (const Command& each : commands()) out += hanging("  " + cell(each.name, 12), each.summary);
   out += "\n";
   out += hanging("", "For example: tenure run deploy -- make deploy");
   out += hanging("", "More: tenure COMMAND --help, tenure --version. Every command takes --json.");

@@ -16,6 +16,8 @@ constexpr std::array kOptions = {
     Option{"ACTION", "", "ls, init, move, purge or repair", &A::action},
     Option{"TARGET", "", "the new folder of a space", &A::target},
     Option{"PATH", "", "the file to be replaced, or to be made", &A::path},
+    Option{"SHELL", "", "bash, zsh or fish", &A::shell},
+    Option{"COMMAND", "", "the command that the page is about; without it, tenure itself", &A::topic},
     Option{"-", "", "read the handle from standard input", &A::handle_source},
     Option{"--space", "URL", "the space: local:NAME, system:NAME, files:DIR (else TENURE_SPACE, else local:)",
            &A::space},
