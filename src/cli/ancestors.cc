@@ -36,6 +36,10 @@ bool is_among_us(const ProcessIdentity& process, const ProcessIdentity& self) {
 
 }  // namespace
 
+bool ancestors_are_seen() {
+  return parent_of(compose::real_environment().processes->self().identity.pid) != 0;
+}
+
 bool is_ancestor(const ProcessIdentity& process) {
   const ProcessIdentity self = compose::real_environment().processes->self().identity;
   return is_among_us(process, self) && comes_of(parent_of(self.pid), process.pid);

@@ -5,6 +5,8 @@
 
 namespace tenure::cli {
 
+// Whether it can be seen at all.
+bool ancestors_are_seen();
 // Is it one of those that started us? False where that cannot be seen.
 bool is_ancestor(const ProcessIdentity& process);
 // Does `process` come of `ancestor`, or is it that one itself? False where that cannot be seen.

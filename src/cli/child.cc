@@ -1,10 +1,13 @@
 #include "cli/child.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -52,6 +55,14 @@ struct Prepared {
   ::_exit(127);
 }
 
+// True: something can be read. False: the other end of the socket was closed before.
+bool wait_for_report(int descriptor, int until_closed) {
+  std::array<::pollfd, 2> polled = {{{descriptor, POLLIN, 0}, {until_closed, 0, 0}}};
+  while (::poll(polled.data(), polled.size(), -1) < 0 && errno == EINTR) {
+  }
+  return polled[0].revents != 0 || polled[1].revents == 0;
+}
+
 // 0: the exec went through, for then the pipe was closed without a word.
 int reported(int descriptor) {
   int why = 0;
@@ -76,7 +87,7 @@ Child::NotStarted not_started(int number, const std::string& program) {
 }  // namespace
 
 std::expected<Child, Child::NotStarted> Child::start(const ChildPlan& plan, const SignalGate& gate,
-                                                     const std::function<bool(int pid)>& ready) {
+                                                     const std::function<bool(int pid)>& ready, int until_closed) {
   std::vector<std::string> words = plan.command;
   std::vector<std::string> environment = environment_with(plan.variables);
   std::vector<char*> word_pointers = pointers_to(words);
@@ -93,8 +104,11 @@ std::expected<Child, Child::NotStarted> Child::start(const ChildPlan& plan, cons
   report->write_end.reset();
   if (go) (void)!::write(begin->write_end.get(), "", 1);
   begin->write_end.reset();
-  const int why = reported(report->read_end.get());
-  if (go && why == 0) return Child(pid);
+  // It may be stopped, and could then neither begin nor end by itself.
+  const bool called_off = !go || !wait_for_report(report->read_end.get(), until_closed);
+  if (called_off) ::kill(pid, SIGKILL);
+  const int why = called_off ? 0 : reported(report->read_end.get());
+  if (!called_off && why == 0) return Child(pid);
   wait_for(pid);
   return std::unexpected(why == 0 ? NotStarted{0, {}} : not_started(why, words[0]));
 }

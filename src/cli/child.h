@@ -31,9 +31,10 @@ class Child {
     std::string message;
   };
   // The thread that calls must live as long as the process: the child gets TERM when it ends. `ready` is called with
-  // the child's process, which gets all signals of its group by then, but runs nothing yet: false calls it off.
+  // the child's process, which gets all signals of its group by then, but runs nothing yet: false calls it off. So does
+  // the end of whoever has the other end of `until_closed`, a socket, as long as the command was not executed.
   static std::expected<Child, NotStarted> start(const ChildPlan& plan, const SignalGate& gate,
-                                                const std::function<bool(int pid)>& ready);
+                                                const std::function<bool(int pid)>& ready, int until_closed);
 
   int pid() const { return pid_; }
 

@@ -24,7 +24,7 @@ namespace {
 using Note = GuardianNote;
 
 // For an answer that takes microseconds.
-constexpr ::timeval kPatience{5, 0};
+constexpr ::timeval kPatience{2, 0};
 constexpr int kLookMs = 1'000;  // after a guardian that was told to end the tree
 constexpr int kOrphansMs = 20;  // after children of whom no descriptor tells
 
@@ -69,6 +69,7 @@ std::expected<Guardian, Child::NotStarted> Guardian::start(const GuardianPlan& p
     ours.reset();
     be_guardian(plan, runner, std::move(theirs));
   }
+  theirs.reset();  // or its end would not be seen
   ::setsockopt(ours.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   Guardian guardian(pid, std::move(ours));
   auto begun = guardian.begin(ready);
@@ -77,25 +78,56 @@ std::expected<Guardian, Child::NotStarted> Guardian::start(const GuardianPlan& p
 }
 
 std::expected<void, Child::NotStarted> Guardian::begin(const std::function<bool()>& ready) {
-  auto made = await(Note::made, Note::failed);
-  if (made && made->what == Note::made) {
-    main_ = made->first;
-    // Nobody but the guardian reaps it, so the number is still its own; it may have been killed already.
-    main_descriptor_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, main_, 0)));
-    const bool go = main_descriptor_.open() && ready();
-    tell(go ? Note::begin : Note::call_off);
-    made = await(Note::executed, Note::failed);
-    if (!main_descriptor_.open()) return std::unexpected(no_guardian(errno));
-    if (!go && made) return std::unexpected(Child::NotStarted{0, {}});
+  const auto gone = std::unexpected(
+      Child::NotStarted{126, "the process that was to watch over the command was killed before it began"});
+  auto told = await_start(Note::made);
+  if (!told) return gone;
+  if (told->what == Note::failed) return std::unexpected(Child::NotStarted{told->first, told->text.data()});
+  main_ = told->first;
+  // Nobody but the guardian reaps it, so the number is still its own; it may have been killed already.
+  main_descriptor_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, main_, 0)));
+  if (!main_descriptor_.open()) {
+    const auto why = std::unexpected(no_guardian(errno));
+    tell(Note::call_off);
+    return why;
   }
-  if (!made) return std::unexpected(Child::NotStarted{126, "the process that was to watch over the command is gone"});
-  if (made->what == Note::failed) return std::unexpected(Child::NotStarted{made->first, made->text.data()});
+  if (!ready()) {
+    tell(Note::call_off);
+    return std::unexpected(Child::NotStarted{0, {}});
+  }
+  if (!tell(Note::begin)) return gone;
+  told = await_start(Note::executed);
+  if (told && told->what == Note::failed) return std::unexpected(Child::NotStarted{told->first, told->text.data()});
+  // Killed just now: the command may run, and is ours.
+  if (!told) take_over();
   return {};
 }
 
+// As long as the guardian lives: it may be stopped, and the command too.
+std::optional<GuardianNote> Guardian::await_start(int what) {
+  while (true) {
+    GuardianNote note;
+    const Received received = receive_note(socket_.get(), note, false);
+    if (received == Received::closed) return std::nullopt;
+    if (received == Received::nothing) {
+      wake();
+    } else if (note.what == what || note.what == Note::failed) {
+      return note;
+    } else {
+      keep(note);
+    }
+  }
+}
+
+// It goes when its socket is closed. Whoever adopts what we leave behind might never reap it.
 Guardian::~Guardian() {
   if (pid_ <= 0 || tree_) return;
-  wake();
+  socket_.reset();
+  ::siginfo_t info{};
+  while (::waitid(P_PID, static_cast<::id_t>(pid_), &info, WEXITED | WSTOPPED) == 0 || errno == EINTR) {
+    if (info.si_pid == pid_ && info.si_code != CLD_STOPPED) return;
+    ::kill(pid_, SIGCONT);
+  }
 }
 
 Guardian::Guardian(Guardian&& other) noexcept
@@ -114,17 +146,18 @@ bool Guardian::tell(int what, int first, int second) {
 
 // A stopped one is woken, and told that this signal was not for the group.
 void Guardian::wake() {
+  if (tree_) return;
   ::siginfo_t info{};
   if (::waitid(P_PID, static_cast<::id_t>(pid_), &info, WSTOPPED | WNOHANG) != 0 || info.si_pid != pid_) return;
   ::kill(pid_, SIGCONT);
   tell(Note::forget, SIGCONT);
 }
 
-// Waits for one of the two; news that comes before it is kept.
-std::optional<GuardianNote> Guardian::await(int what, int other) {
+// Waits for an answer; news that comes before it is kept.
+std::optional<GuardianNote> Guardian::await(int what) {
   GuardianNote note;
   while (receive_note(socket_.get(), note, false) == Received::note) {
-    if (note.what == what || note.what == other) return note;
+    if (note.what == what) return note;
     keep(note);
   }
   return std::nullopt;
@@ -176,7 +209,7 @@ bool Guardian::heard(int signal) {
   // when it returns, all of them have it. Nothing is changed by it.
   ::setpgid(pid_, ::getpgrp());
   if (!tell(Note::hear, signal)) return false;
-  const auto answer = await(Note::heard, Note::heard);
+  const auto answer = await(Note::heard);
   return answer && answer->first == 1;
 }
 

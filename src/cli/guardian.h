@@ -74,6 +74,9 @@ class Guardian {
   // As of poll(2): how long at most until hear() must be called again.
   int patience();
 
+  // If it was stopped, it goes on.
+  void wake();
+
   // Was `signal`, which we have just received, sent to the group? Asked once for each signal: the answer is then
   // forgotten.
   bool heard(int signal);
@@ -86,9 +89,9 @@ class Guardian {
  private:
   Guardian(int pid, Descriptor socket) : pid_(pid), socket_(std::move(socket)) {}
   bool tell(int what, int first = 0, int second = 0);
-  std::optional<GuardianNote> await(int what, int other);
+  std::optional<GuardianNote> await(int what);
+  std::optional<GuardianNote> await_start(int what);
   void keep(const GuardianNote& note);
-  void wake();
   void take_over();
   std::expected<void, Child::NotStarted> begin(const std::function<bool()>& ready);
 

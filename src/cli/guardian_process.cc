@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -64,10 +65,12 @@ class Watch {
     kept.insert(kept.end(), {runner_descriptor_.get(), socket_.get(), children_.get()});
     close_what_exec_would(kept);
     adopt_orphans();
+    // Whoever stopped us: we go on when the runner dies. (If it is dead already, the socket is closed.)
+    ::prctl(PR_SET_PDEATHSIG, SIGCONT);
   }
 
   [[noreturn]] void run() {
-    auto child = Child::start(plan_.child, plan_.gate, [this](int pid) { return may_begin(pid); });
+    auto child = Child::start(plan_.child, plan_.gate, [this](int pid) { return may_begin(pid); }, socket_.get());
     if (!child) {
       GuardianNote note{.what = GuardianNote::failed, .first = child.error().exit_code};
       note.set_text(child.error().message);
@@ -156,7 +159,8 @@ class Watch {
     }
     const ProcessTree::Changes changes = tree_->reap();
     if (changes.main_stopped) to_runner(SIGSTOP);
-    if (changes.main_continued) to_runner(SIGCONT);
+    // One that ends while it is stopped does not go on before.
+    if (changes.main_continued || (changes.main_ended && runner_stopped_)) to_runner(SIGCONT);
     if (changes.main_ended) {
       main_ended_ = true;
       tell(GuardianNote::main_ended, changes.main_ended->exit_code, changes.main_ended->signal);
@@ -169,8 +173,9 @@ class Watch {
   }
 
   // A job is stopped, for a shell, when its first process is: we stop and go on as the command does.
-  void to_runner(int number) const {
+  void to_runner(int number) {
     if (runner_gone_ || ::getppid() != runner_) return;
+    runner_stopped_ = number == SIGSTOP;
     ::syscall(SYS_pidfd_send_signal, runner_descriptor_.get(), number, nullptr, 0);
   }
 
@@ -210,6 +215,7 @@ class Watch {
   Descriptor children_;
   std::optional<ProcessTree> tree_;
   bool runner_gone_ = false;
+  bool runner_stopped_ = false;  // by us
   bool main_ended_ = false;
   bool empty_ = false;
 };

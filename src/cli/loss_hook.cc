@@ -28,7 +28,8 @@ LossHook LossHook::start(const std::string& command, const Variables& variables,
   sigaddset(&plain, SIGPIPE);
   ::posix_spawnattr_setsigmask(&attributes, &mask);
   ::posix_spawnattr_setsigdefault(&attributes, &plain);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
   LossHook hook;
   const int failed = ::posix_spawn(&hook.pid_, "/bin/sh", nullptr, &attributes, arguments.data(), pointers.data());
   ::posix_spawnattr_destroy(&attributes);
@@ -62,7 +63,7 @@ void LossHook::reap() {
 
 void LossHook::kill() {
   if (pid_ <= 0) return;
-  ::kill(pid_, SIGKILL);
+  ::kill(-pid_, SIGKILL);  // its group, which it leads
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;

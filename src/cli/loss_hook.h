@@ -13,7 +13,8 @@ namespace tenure::cli {
 class LossHook {
  public:
   LossHook() = default;
-  // Runs `sh -c command` with these variables besides ours, and signals as they were when we were started.
+  // Runs `sh -c command`, in a process group of its own, with these variables besides ours, and signals as they were
+  // when we were started.
   static LossHook start(const std::string& command, const Variables& variables, const SignalGate& gate);
   LossHook(LossHook&& other) noexcept;
   LossHook& operator=(LossHook&& other) noexcept;
@@ -24,6 +25,7 @@ class LossHook {
   int descriptor() const { return descriptor_.get(); }
   // Reaps it, if it has ended.
   void reap();
+  // And its whole group.
   void kill();
 
  private:

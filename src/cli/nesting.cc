@@ -80,7 +80,9 @@ Nesting nesting_in(const Observation& seen, const std::string& url) {
   if (!seen.holder) return Nesting::none;
   const bool named = told_of(entry_of(seen.epoch, seen.key, url));
   if (is_ancestor(seen.holder->process)) return named ? Nesting::within : Nesting::unasked;
-  return named ? Nesting::elsewhere : Nesting::none;
+  if (!named) return Nesting::none;
+  // Pid 1 has a parent, too: 0, of which there is nothing to be seen.
+  return ancestors_are_seen() ? Nesting::elsewhere : Nesting::unseen;
 }
 
 std::optional<std::string> circle_of(const Space& space, const Observation& wanted, bool holding) {

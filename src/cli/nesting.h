@@ -24,6 +24,7 @@ enum class Nesting : unsigned char {
   none,       // the holder is not around us
   within,     // we run inside the holder's command, and it told us so
   unasked,    // the holder started us, but did not say that its lease is for us
+  unseen,     // the variable names this lease, and whether we run inside cannot be seen: there is no /proc
   elsewhere,  // the variable names this lease, but we do not run inside
 };
 // How we stand to the holder of a key.

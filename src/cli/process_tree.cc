@@ -53,7 +53,8 @@ std::multimap<int, int> all_children() {
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error != std::errc{} || end != name.data() + name.size()) continue;
     const Seen seen = seen_of(pid);
-    if (seen.parent > 0 && seen.state != 'Z' && seen.state != 'X') children.emplace(seen.parent, pid);
+    // Zombies too: one whose first thread alone has ended looks like one.
+    if (seen.parent > 0) children.emplace(seen.parent, pid);
   }
   ::closedir(folder);
   return children;

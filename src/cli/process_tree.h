@@ -20,8 +20,8 @@ bool adopt_orphans();
 // Stopped by a signal; false too where it cannot be seen.
 bool is_stopped(int pid);
 
-// Every process below `pid` as /proc shows it, parents before their children; without zombies. What is forked while it
-// looks may be missed.
+// Every process below `pid` as /proc shows it, parents before their children. What is forked while it looks may be
+// missed.
 std::vector<int> descendants_of(int pid);
 
 class ProcessTree {

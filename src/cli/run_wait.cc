@@ -1,6 +1,7 @@
 #include "cli/run_wait.h"
 
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/claiming.h"
@@ -35,12 +36,17 @@ Result<Got> RunWait::claim(const Key& key, ClaimOptions options, bool holding) {
 }
 
 bool RunWait::interrupted() {
+  std::vector<Signal> others;
   while (const auto taken = gate_.take()) {
-    if (gate_.inert(taken->number)) continue;
-    signal_ = taken->number;
-    return true;
+    if (gate_.ends_a_wait(*taken)) {
+      signal_ = taken->number;
+      break;
+    }
+    if (!gate_.inert(taken->number)) others.push_back(*taken);
   }
-  return false;
+  // Those of the job are for the command.
+  for (const Signal& each : others) gate_.put_back(each);
+  return signal_ != 0;
 }
 
 // For signals, from here on.
@@ -78,6 +84,10 @@ void RunWait::decide(const Observation& seen) {
                   "you hold " + key + " already: this command runs inside " +
                       (nesting == Nesting::within ? "the `tenure run` that holds it" : "the process that holds it") +
                       ", so to wait for its end would never end");
+  }
+  if (nesting == Nesting::unseen) {
+    return refuse(seen, "TENURE_HOLDS says that this command runs inside the `tenure run` that holds " + key +
+                            ", and whether it does cannot be seen here, without /proc");
   }
   if (nesting == Nesting::elsewhere && !std::exchange(told_of_elsewhere_, true)) {
     complain("tenure: note: TENURE_HOLDS names " + key +

@@ -20,7 +20,7 @@ struct Got {
 
 class RunWait {
  public:
-  RunWait(const Space& space, const SignalGate& gate, const Arguments& arguments)
+  RunWait(const Space& space, SignalGate& gate, const Arguments& arguments)
       : space_(space), gate_(gate), arguments_(arguments) {}
 
   // One key after the other. `holding`: others were got before, and are held meanwhile.
@@ -38,7 +38,7 @@ class RunWait {
   void refuse(const Observation& seen, const std::string& text);
 
   const Space& space_;
-  const SignalGate& gate_;
+  SignalGate& gate_;
   const Arguments& arguments_;
   int signal_ = 0;
   std::optional<Stop> stop_;  // of the wait for this key

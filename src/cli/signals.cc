@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -14,7 +15,7 @@ namespace tenure::cli {
 namespace {
 
 constexpr std::array kGated = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-constexpr std::array kOfTheJob = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH};
+constexpr std::array kOfTheJob = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH, SIGCHLD};
 
 bool ignored(int number) {
   struct sigaction now{};
@@ -52,7 +53,20 @@ void SignalGate::widen() {
   ::signalfd(descriptor_.get(), &gated, 0);
 }
 
-std::optional<Signal> SignalGate::take() const {
+std::optional<Signal> SignalGate::take() {
+  if (!put_back_.empty()) {
+    const Signal first = put_back_.front();
+    put_back_.pop_front();
+    return first;
+  }
+  return take_new();
+}
+
+bool SignalGate::ends_a_wait(const Signal& signal) const {
+  return std::ranges::find(kGated, signal.number) != kGated.end() && !inert(signal.number);
+}
+
+std::optional<Signal> SignalGate::take_new() const {
   ::signalfd_siginfo info{};
   if (::read(descriptor_.get(), &info, sizeof info) != static_cast<::ssize_t>(sizeof info)) return std::nullopt;
   const bool by_process = info.ssi_code <= 0;

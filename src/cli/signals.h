@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include <deque>
 #include <optional>
 
 #include "cli/files.h"
@@ -23,12 +24,15 @@ class SignalGate {
   static Result<SignalGate> close_gate();
 
   // From here on TSTP, TTIN, TTOU, CONT and WINCH too: what the command is to get, and not we. (A stopped process still
-  // goes on at a CONT.)
+  // goes on at a CONT.) And CHLD.
   void widen();
 
   // Readable when one has come.
   int descriptor() const { return descriptor_.get(); }
-  std::optional<Signal> take() const;
+  std::optional<Signal> take();
+  // To be taken later, before those that come.
+  void put_back(const Signal& signal) { put_back_.push_back(signal); }
+  bool ends_a_wait(const Signal& signal) const;
   // It was ignored or blocked when we were started: it shall not end a wait.
   bool inert(int number) const;
   // What was blocked when we were started.
@@ -38,6 +42,8 @@ class SignalGate {
 
  private:
   SignalGate() = default;
+  std::optional<Signal> take_new() const;
+  std::deque<Signal> put_back_;
   Descriptor descriptor_;
   sigset_t mask_before_{};
   sigset_t ignored_before_{};

@@ -17,11 +17,15 @@ constexpr std::size_t kOthers = 3;  // descriptors before those of leases
 
 class Supervisor {
  public:
-  Supervisor(Guardian& guardian, const AllHeld& held, const SignalGate& gate, const Watchwords& words)
+  Supervisor(Guardian& guardian, const AllHeld& held, SignalGate& gate, const Watchwords& words)
       : guardian_(guardian), held_(held), gate_(gate), words_(words), clock_(compose::real_clock()) {}
 
   Supervised run() {
+    pass_on();  // what came while it began
     while (true) {
+      // Before each sleep: news may have come in beside an answer.
+      listen();
+      if (over()) return {end_.value_or(ChildEnd{}), loss_};
       std::vector<::pollfd> polled = {
           {guardian_.descriptor(), POLLIN, 0}, {gate_.descriptor(), POLLIN, 0}, {hook_.descriptor(), POLLIN, 0}};
       if (!loss_) {
@@ -37,8 +41,6 @@ class Supervisor {
       for (std::size_t i = kOthers; i < polled.size() && !loss_; ++i) {
         if (polled[i].revents != 0) lose(*held_[(i - kOthers) / 2]);
       }
-      listen();
-      if (over()) return {end_.value_or(ChildEnd{}), loss_};
       if (polled[1].revents != 0) pass_on();
       if (polled[2].revents != 0) hook_.reap();
       if (hook_until_ && clock_->monotonic() >= *hook_until_) {
@@ -73,6 +75,11 @@ class Supervisor {
 
   void pass_on() {
     while (const auto signal = gate_.take()) {
+      // The guardian was stopped, perhaps.
+      if (signal->number == SIGCHLD) {
+        guardian_.wake();
+        continue;
+      }
       // So that we go on together with the command.
       if (signal->number == SIGCONT && signal->sender == guardian_.pid()) continue;
       // What the terminal sends goes to its whole foreground group, and so does what was sent to the group by name: the
@@ -106,7 +113,7 @@ class Supervisor {
 
   Guardian& guardian_;
   const AllHeld& held_;
-  const SignalGate& gate_;
+  SignalGate& gate_;
   const Watchwords& words_;
   std::shared_ptr<const env::Clock> clock_;
   std::optional<ChildEnd> end_;
@@ -119,7 +126,7 @@ class Supervisor {
 
 }  // namespace
 
-Supervised supervise(Guardian& guardian, const AllHeld& held, const SignalGate& gate, const Watchwords& words) {
+Supervised supervise(Guardian& guardian, const AllHeld& held, SignalGate& gate, const Watchwords& words) {
   return Supervisor(guardian, held, gate, words).run();
 }
 

@@ -38,6 +38,6 @@ struct Watchwords {
 };
 
 // Returns when the command has ended, and with `whole_tree`, or after a loss that ends it, all that came of it.
-Supervised supervise(Guardian& guardian, const AllHeld& held, const SignalGate& gate, const Watchwords& words);
+Supervised supervise(Guardian& guardian, const AllHeld& held, SignalGate& gate, const Watchwords& words);
 
 }  // namespace tenure::cli

@@ -158,6 +158,17 @@ class Case(unittest.TestCase):
         run.child, run.epoch = int(words[0]), int(words[1])
         return run
 
+    def kill_with_guardian(self, run):
+        """Both processes of a `run`, neither of which can do anything about the death of the other."""
+        guardian = int(until(lambda: content(f"/proc/{run.pid}/task/{run.pid}/children"), "its guardian is there").split()[0])
+        for pid in (run.pid, guardian):
+            os.kill(pid, signal.SIGSTOP)
+            until(lambda: state_of(pid) == "T", "it is stopped")
+        os.kill(guardian, signal.SIGKILL)
+        run.process.kill()
+        run.wait()
+        until(lambda: gone(guardian), "both are gone")
+
     def who(self, key, *options):
         return json.loads(self.tenure("who", key, "--json", *options, check=0).stdout)
 

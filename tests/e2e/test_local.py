@@ -345,10 +345,8 @@ class Operators(Local):
                          stdin=subprocess.PIPE)
         until(lambda: content(self.path("pid")), "it runs")
         until(lambda: self.who("k")["held"], "it is held")
-        run.process.kill()
-        run.wait()
-        if not self.who("k")["held"]:
-            self.skipTest("its grandchild had ended already")
+        self.kill_with_guardian(run)
+        self.assertTrue(self.who("k")["held"])
         self.tenure("space", "purge", check=77)
         run.process.stdin.close()
         self.until_free("k")

@@ -114,11 +114,7 @@ class Killed(Tree):
 
     def test_both_killed_the_lease_stays_with_the_tree(self):
         run = self.with_daemon("k")
-        # Stopped, it cannot end anything before it is killed itself.
-        os.kill(run.guardian, signal.SIGSTOP)
-        run.process.kill()
-        run.wait()
-        os.kill(run.guardian, signal.SIGKILL)
+        self.kill_with_guardian(run)
         until(lambda: gone(run.child), "the kernel tells the command")
         self.assertFalse(gone(run.daemon))
         self.assertTrue(self.who("k")["held"])
@@ -135,7 +131,90 @@ class Killed(Tree):
         self.until_free("k")
 
 
+    def test_a_stopped_guardian_goes_on_when_the_runner_is_killed(self):
+        run = self.with_daemon("k", "--ttl", "1s")
+        run.send(signal.SIGSTOP)
+        until(lambda: state_of(run.pid) == "T", "the runner cannot wake it")
+        os.kill(run.guardian, signal.SIGSTOP)
+        until(lambda: state_of(run.guardian) == "T", "it is stopped")
+        run.process.kill()
+        until(lambda: gone(run.child) and gone(run.daemon), "the tree is ended")
+        self.until_free("k")
+
+    def test_what_lives_on_without_its_first_thread_is_ended_too(self):
+        pid = self.path("pid")
+        with open(self.path("threads.py"), "w", encoding="utf-8") as file:
+            file.write(f"""
+import ctypes, os, signal, threading
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+def stay():
+    with open({pid!r} + ".new", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename({pid!r} + ".new", {pid!r})
+    os.read(os.pipe()[0], 1)
+threading.Thread(target=stay).start()
+ctypes.CDLL(None).syscall({60 if os.uname().machine == "x86_64" else 93}, 0)  # exit, of this thread alone
+""")
+        run = self.runner("k", "--grace", "200ms", script=f"python3 {self.path('threads.py')} & BEGAN; {NEVER}")
+        threads = int(until(lambda: content(pid), "it runs"))
+        until(lambda: state_of(threads) == "Z", "its first thread has ended")
+        self.addCleanup(lambda: os.path.exists(f"/proc/{threads}") and os.kill(threads, signal.SIGKILL))
+        run.process.kill()
+        until(lambda: not os.path.exists(f"/proc/{threads}/task") or os.listdir(f"/proc/{threads}/task") == [str(threads)],
+              "all its threads are ended")
+        self.until_free("k")
+
+    def test_a_guardian_killed_at_the_start_keeps_nobody_waiting(self):
+        for _ in range(10):
+            run = self.start("run", "k", "--", "true")
+            children = lambda: content(f"/proc/{run.pid}/task/{run.pid}/children").split() or run.process.poll() is not None
+            guardian = until(children, "its guardian is there, or it has ended")
+            if guardian is not True:
+                try:
+                    os.kill(int(guardian[0]), signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            # 127: it was not executed, for its guardian was gone by then.
+            self.assertIn(run.wait(), (0, 126, 127, -signal.SIGTERM), run.err)
+            self.assertFalse(self.who("k")["held"])
+
+
 class Stopped(Tree):
+    def test_a_command_killed_while_it_is_stopped_ends_the_run(self):
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            run = self.runner("k", script=f"BEGAN; {NEVER}")
+            os.kill(run.child, signal.SIGSTOP)
+            until(lambda: state_of(run.pid) == "T", "we stop with it")
+            os.kill(run.child, number)
+            if number == signal.SIGTERM:
+                os.kill(run.child, signal.SIGCONT)
+            self.assertEqual(run.wait(), -number, run.err)
+
+    def test_a_stopped_job_that_is_told_to_end_and_to_go_on_ends(self):
+        for _ in range(8):
+            run = self.runner("k", script=f"BEGAN; {NEVER}", start_new_session=True)
+            os.kill(run.child, signal.SIGSTOP)
+            until(lambda: state_of(run.pid) == "T", "we stop with it")
+            os.killpg(run.pid, signal.SIGTERM)
+            os.killpg(run.pid, signal.SIGCONT)
+            self.assertEqual(run.wait(), -signal.SIGTERM, run.err)
+
+    def test_a_stopped_guardian_is_woken_for_the_end_of_the_command(self):
+        for options, script in (((), "BEGAN; exec cat <&3"), (("--until", "tree"), f"cat <&3 & BEGAN; exit 0")):
+            run = self.runner("k", *options, script=script)
+            os.kill(run.guardian, signal.SIGSTOP)
+            self.assertEqual(self.end_run(run), 0, run.err)
+
+    def test_signals_of_the_job_do_not_keep_it_from_beginning(self):
+        for number in (signal.SIGCONT, signal.SIGWINCH):
+            for _ in range(5):
+                ran = self.path("ran")
+                run = self.start("run", "k", "--", "touch", ran)
+                while run.process.poll() is None:
+                    run.send(number)
+                self.assertEqual(run.wait(), 0, run.err)
+                os.unlink(ran)
+
     def test_a_stopped_runner_s_lease_runs_out_and_the_guardian_ends_the_tree(self):
         run = self.with_daemon("k", "--ttl", "1s", "--grace", "200ms", daemon='trap "" TERM')
         waiter = self.start("run", "k", "--", "true")
@@ -150,7 +229,6 @@ class Stopped(Tree):
     def test_a_stopped_guardian_is_woken_for_a_loss(self):
         run = self.with_daemon("k", "--grace", "200ms", daemon='trap "" TERM')
         os.kill(run.guardian, signal.SIGSTOP)
-        until(lambda: state_of(run.guardian) == "T", "it is stopped")
         self.revoke("k")
         self.assertEqual(run.wait(), 76, run.err)
         self.assertTrue(gone(run.child) and gone(run.daemon))
@@ -201,7 +279,8 @@ class Lost(Tree):
     def test_a_command_that_hangs_is_killed_after_the_grace(self):
         pid = self.path("pid")
         run = self.runner("k", "--grace", "300ms", "--on-lost",
-                          f"echo $$ > {pid}.new; mv {pid}.new {pid}; exec tail -f /dev/null", script=f"BEGAN; {NEVER}")
+                          f"sh -c 'echo $$ > {pid}.new; mv {pid}.new {pid}; exec tail -f /dev/null'; true",
+                          script=f"BEGAN; {NEVER}")
         self.revoke("k")
         hook = int(until(lambda: content(pid), "it runs"))
         until(lambda: gone(hook), "it is killed")
