@@ -4,7 +4,7 @@
 
 After each blow the file is whole, old or new; new only if the sidecar knows the new epoch; an older epoch is refused as soon
 as the sidecar knows the new one, also where the space is gone; the current one gets through; and nothing is left beside
-the file. Without --long a third of the refusals is tried, which third by the seed.
+the file. Without --long an eighth of the refusals is tried, which by the seed.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import tracing
 from driven import KEY, Answer, Fault, World
 
 BOUND = 60
-SHARE = 3
+SHARE = 8
 WORKERS = 2
 MISSES_PERCENT = 2
 SIZE = 100_000
