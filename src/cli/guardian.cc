@@ -136,7 +136,7 @@ Guardian::Guardian(Guardian&& other) noexcept
       main_(other.main_),
       main_reaped_(other.main_reaped_),
       main_descriptor_(std::move(other.main_descriptor_)),
-      unheard_(std::move(other.unheard_)),
+      unheard_(other.unheard_),
       ending_(other.ending_),
       tree_(std::move(other.tree_)) {}
 
