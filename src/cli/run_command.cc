@@ -60,7 +60,10 @@ class Run {
     for (const std::size_t number : claim_order(plan_.keys)) {
       wanted_ = plan_.keys[number];
       ClaimOptions options = plan_.options;
-      if (options.wait) options.wait = std::max(*options.wait - (clock->monotonic() - begun), Duration{0});
+      // A wait that ran out on the way stays a wait: what is refused then has timed out.
+      if (options.wait && *options.wait > Duration{0}) {
+        options.wait = std::max(*options.wait - (clock->monotonic() - begun), Duration{1});
+      }
       auto got = wait.claim(wanted_, options, !held_.empty());
       if (got && wait.signal() != 0) got = fail(Code::cancelled, "interrupted");
       if (!got) return fail(got.error());

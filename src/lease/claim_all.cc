@@ -50,7 +50,10 @@ Result<std::vector<Lease>> Space::claim_all(std::span<const Key> keys, const Cla
   std::vector<Lease> got;
   for (const std::size_t number : *order) {
     ClaimOptions one = options;
-    if (options.wait) one.wait = std::max(*options.wait - (clock.monotonic() - begun), Duration{0});
+    // A wait that ran out on the way stays a wait: what is refused then has timed out.
+    if (options.wait && *options.wait > Duration{0}) {
+      one.wait = std::max(*options.wait - (clock.monotonic() - begun), Duration{1});
+    }
     auto lease = claim(keys[number], one);
     if (!lease) return fail(lease.error());
     got.push_back(std::move(*lease));
