@@ -16,7 +16,7 @@
 
 #include "cli/guardian_note.h"
 #include "cli/guardian_process.h"
-#include "cli/output.h"
+#include "compose/real_environment.h"
 
 namespace tenure::cli {
 namespace {
@@ -164,6 +164,7 @@ std::optional<GuardianNote> Guardian::await(int what) {
 }
 
 void Guardian::keep(const GuardianNote& note) {
+  unheard_.at = BootTime{Duration{note.at}};
   if (note.what == Note::main_ended) {
     unheard_.main_ended = ChildEnd{note.first, note.second};
     main_reaped_ = true;
@@ -179,6 +180,7 @@ Guardian::News Guardian::hear() {
   if (received == Received::closed && !unheard_.main_ended) take_over();
   if (tree_) {
     const ProcessTree::Changes changes = tree_->reap();
+    unheard_.at = compose::real_clock()->boottime();
     if (changes.main_ended) unheard_.main_ended = changes.main_ended;
     if (changes.empty) unheard_.tree_empty = true;
   } else if (ending_) {

@@ -68,6 +68,7 @@ class Guardian {
   struct News {
     std::optional<ChildEnd> main_ended;
     bool tree_empty = false;
+    BootTime at;              // when that was, the last of it
     bool was_killed = false;  // the guardian: the tree is ours from now on
   };
   News hear();

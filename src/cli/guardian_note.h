@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -27,6 +28,7 @@ struct GuardianNote {
   int what = begin;
   int first = 0;
   int second = 0;
+  std::int64_t at = 0;  // of what it tells: nanoseconds since the boot, sleep counted
   std::array<char, 512> text{};
 
   void set_text(std::string_view words) { words.substr(0, text.size() - 1).copy(text.data(), text.size() - 1); }

@@ -91,7 +91,8 @@ class Watch {
 
  private:
   void tell(int what, int first = 0, int second = 0) {
-    send_note(socket_.get(), {.what = what, .first = first, .second = second});
+    const std::int64_t now = clock_->boottime().since_origin.count();
+    send_note(socket_.get(), {.what = what, .first = first, .second = second, .at = now});
   }
 
   bool may_begin(int pid) {

@@ -1,14 +1,12 @@
 #include "cli/process_tree.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <limits>
@@ -16,6 +14,7 @@
 #include <string_view>
 
 #include "base/descriptor.h"
+#include "cli/process_stat.h"
 
 namespace tenure::cli {
 namespace {
@@ -23,24 +22,6 @@ namespace {
 // How soon those are killed again who were forked while the others were; and at most, where one cannot die yet.
 constexpr Duration kBetweenKills = std::chrono::milliseconds{20};
 constexpr Duration kLongBetweenKills = std::chrono::seconds{1};
-
-struct Seen {
-  int parent = 0;
-  char state = '?';
-};
-
-// Fields 3 and 4 of /proc/PID/stat; field 2, the name, may hold blanks and parentheses.
-Seen seen_of(int pid) {
-  const base::Descriptor file(::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 512> buffer;
-  const ::ssize_t got = file.open() ? ::read(file.get(), buffer.data(), buffer.size()) : 0;
-  const std::string_view text(buffer.data(), static_cast<std::size_t>(std::max<::ssize_t>(got, 0)));
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string_view::npos || name_end + 4 >= text.size()) return {};
-  Seen seen{0, text[name_end + 2]};
-  std::from_chars(text.data() + name_end + 4, text.data() + text.size(), seen.parent);
-  return seen;
-}
 
 // Children by parent, of the whole machine as far as it is shown.
 std::multimap<int, int> all_children() {
@@ -52,9 +33,9 @@ std::multimap<int, int> all_children() {
     int pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error != std::errc{} || end != name.data() + name.size()) continue;
-    const Seen seen = seen_of(pid);
+    const int parent = stat_of(pid).parent;
     // Zombies too: one whose first thread alone has ended looks like one.
-    if (seen.parent > 0) children.emplace(seen.parent, pid);
+    if (parent > 0) children.emplace(parent, pid);
   }
   ::closedir(folder);
   return children;
@@ -64,7 +45,7 @@ std::multimap<int, int> all_children() {
 // after it was pinned down.
 void send_if_below(int pid, int number, const std::vector<int>& family) {
   const base::Descriptor pinned(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!pinned.open() || std::ranges::find(family, seen_of(pid).parent) == family.end()) return;
+  if (!pinned.open() || std::ranges::find(family, stat_of(pid).parent) == family.end()) return;
   ::syscall(SYS_pidfd_send_signal, pinned.get(), number, nullptr, 0);
 }
 
@@ -80,7 +61,7 @@ bool adopt_orphans() {
 }
 
 bool is_stopped(int pid) {
-  return seen_of(pid).state == 'T';
+  return stat_of(pid).state == 'T';
 }
 
 std::vector<int> descendants_of(int pid) {

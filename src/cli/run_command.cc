@@ -57,7 +57,7 @@ class Run {
   Result<void> claim_all(RunWait& wait) {
     const auto clock = compose::real_clock();
     const MonotonicTime begun = clock->monotonic();
-    for (const std::size_t number : claim_order(plan_.keys)) {
+    for (const std::size_t number : plan_.order) {
       wanted_ = plan_.keys[number];
       ClaimOptions options = plan_.options;
       // A wait that ran out on the way stays a wait: what is refused then has timed out.
@@ -175,9 +175,7 @@ class Run {
     let_go_of_all();
     if (!outcome) return outcome.error();
     if (!outcome->loss) return ended(outcome->end);
-    if (const BootTime over = compose::real_clock()->boottime(); end && over > *end) {
-      complain(overrun_message(over - *end, arguments_.json));
-    }
+    if (end && outcome->at > *end) complain(overrun_message(outcome->at - *end, arguments_.json));
     return lost(outcome->end);
   }
 

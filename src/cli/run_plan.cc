@@ -1,14 +1,11 @@
 #include "cli/run_plan.h"
 
-#include <algorithm>
-#include <numeric>
-
-#include "base/limits.h"
 #include "base/text.h"
 #include "cli/claiming.h"
 #include "cli/layout.h"
 #include "cli/numbers.h"
 #include "cli/opening.h"
+#include "lease/claim_order.h"
 
 namespace tenure::cli {
 namespace {
@@ -28,19 +25,11 @@ Result<std::optional<int>> busy_exit_of(const Arguments& arguments) {
   return static_cast<int>(*code);
 }
 
-// A circle of waiters is avoided by one order for all, so none can be there twice.
 Result<std::vector<Key>> keys_of(const Arguments& arguments) {
-  if (arguments.key_list.empty()) return fail(Code::usage, "KEY is missing: the name of what is to be owned");
-  if (arguments.key_list.size() > limits::kKeysAtOnce) {
-    return fail(Code::usage, "more than " + std::to_string(limits::kKeysAtOnce) + " keys cannot be held by one run");
-  }
   std::vector<Key> keys;
   for (const std::string& text : arguments.key_list) {
     auto key = Key::parse(text);
     if (!key) return fail(key.error());
-    if (std::ranges::find(keys, *key) != keys.end()) {
-      return fail(Code::usage, escape_controls(text) + " is named twice");
-    }
     keys.push_back(std::move(*key));
   }
   return keys;
@@ -51,6 +40,9 @@ Result<std::vector<Key>> keys_of(const Arguments& arguments) {
 Result<RunPlan> run_plan_of(const Arguments& arguments) {
   auto keys = keys_of(arguments);
   if (!keys) return fail(keys.error());
+  if (keys->empty()) return fail(Code::usage, "KEY is missing: the name of what is to be owned");
+  auto order = lease::claim_order(*keys);
+  if (!order) return fail(order.error());
   if (arguments.command.empty()) {
     return fail(Code::usage, "there is no command to run: it follows \"--\"",
                 "tenure run" + space_option(arguments) + " --key=" + shell_word(keys->front().text()) + " -- true");
@@ -64,14 +56,7 @@ Result<RunPlan> run_plan_of(const Arguments& arguments) {
   if (!whole_tree) return fail(whole_tree.error());
   auto busy_exit = busy_exit_of(arguments);
   if (!busy_exit) return fail(busy_exit.error());
-  return RunPlan{*keys, *options, grace->value_or(kGrace), loss_command(arguments), *whole_tree, *busy_exit};
-}
-
-std::vector<std::size_t> claim_order(const std::vector<Key>& keys) {
-  std::vector<std::size_t> order(keys.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t number) -> const std::string& { return keys[number].text(); });
-  return order;
+  return RunPlan{*keys, *order, *options, grace->value_or(kGrace), loss_command(arguments), *whole_tree, *busy_exit};
 }
 
 }  // namespace tenure::cli

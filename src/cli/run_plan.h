@@ -11,7 +11,8 @@
 namespace tenure::cli {
 
 struct RunPlan {
-  std::vector<Key> keys;  // as they were named
+  std::vector<Key> keys;           // as they were named
+  std::vector<std::size_t> order;  // their numbers, as they are claimed
   ClaimOptions options;
   Duration grace;
   std::string hook;  // what --on-lost says, where it is a command
@@ -20,8 +21,5 @@ struct RunPlan {
 };
 
 Result<RunPlan> run_plan_of(const Arguments& arguments);
-
-// The numbers of keys in the order in which they are claimed: see Space::claim_all().
-std::vector<std::size_t> claim_order(const std::vector<Key>& keys);
 
 }  // namespace tenure::cli

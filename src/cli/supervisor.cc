@@ -25,7 +25,7 @@ class Supervisor {
     while (true) {
       // Before each sleep: news may have come in beside an answer.
       listen();
-      if (over()) return {end_.value_or(ChildEnd{}), loss_};
+      if (over()) return {end_.value_or(ChildEnd{}), loss_, at_};
       std::vector<::pollfd> polled = {
           {guardian_.descriptor(), POLLIN, 0}, {gate_.descriptor(), POLLIN, 0}, {hook_.descriptor(), POLLIN, 0}};
       if (!loss_) {
@@ -63,6 +63,7 @@ class Supervisor {
     const Guardian::News news = guardian_.hear();
     if (news.main_ended) end_ = news.main_ended;
     empty_ |= news.tree_empty;
+    if (news.main_ended || news.tree_empty) at_ = news.at;
     if (!news.was_killed) return;
     complain(notice("guardian_killed", "its guardian process was killed: ending the command", words_.json));
     end_tree(SIGTERM);
@@ -117,6 +118,7 @@ class Supervisor {
   const Watchwords& words_;
   std::shared_ptr<const env::Clock> clock_;
   std::optional<ChildEnd> end_;
+  BootTime at_;
   bool empty_ = false;
   bool ending_ = false;
   std::optional<Loss> loss_;

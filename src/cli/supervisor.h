@@ -18,6 +18,7 @@ namespace tenure::cli {
 struct Supervised {
   ChildEnd end;
   std::optional<Loss> loss;  // it was lost before the command had ended
+  BootTime at;               // when it was over
 };
 
 // What is held meanwhile: perhaps several leases, perhaps none.

@@ -4,12 +4,12 @@
 
 #include <array>
 #include <atomic>
-#include <filesystem>
 #include <future>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "compose/each_engine_test.h"
 #include "tenure/space.h"
 
 namespace tenure {
@@ -22,31 +22,14 @@ Key key(const std::string& text) {
   return *Key::parse(text);
 }
 
-class ClaimAll : public testing::TestWithParam<const char*> {
+class ClaimAll : public EachEngine {
  protected:
-  ClaimAll() {
-    std::string pattern = std::filesystem::temp_directory_path() / "tenure-all-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-    const std::string scheme = GetParam();
-    auto opened = Space::open(scheme + ":" + (scheme == "memory" ? "" : folder_ + "/space"));
-    EXPECT_TRUE(opened) << opened.error().message;
-    space_.emplace(std::move(*opened));
-  }
-  ~ClaimAll() override {
-    space_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
   Result<std::vector<Lease>> all(const std::vector<std::string>& names, ClaimOptions options = {}) {
     std::vector<Key> keys;
     for (const std::string& name : names) keys.push_back(key(name));
     return space_->claim_all(keys, options);
   }
   bool free(const std::string& name) { return space_->holder(key(name))->state == State::free; }
-
-  std::string folder_;
-  std::optional<Space> space_;
 };
 
 TEST_P(ClaimAll, GivesLeasesInTheOrderAskedFor) {
@@ -134,8 +117,7 @@ TEST_P(ClaimAll, TellsOfALossDuringTheWait) {
   EXPECT_TRUE(free("b"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, ClaimAll, testing::Values("memory", "files", "local"),
-                         [](const auto& each) { return std::string(each.param); });
+INSTANTIATE_TEST_SUITE_P(Engines, ClaimAll, each_engine(), name_of_engine);
 
 }  // namespace
 }  // namespace tenure

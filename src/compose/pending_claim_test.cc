@@ -8,12 +8,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <future>
 #include <string>
 #include <vector>
 
 #include "base/descriptor.h"
+#include "compose/each_engine_test.h"
 #include "tenure/space.h"
 
 namespace tenure {
@@ -21,22 +21,8 @@ namespace {
 
 constexpr int kPatienceMs = 30'000;
 
-class PendingClaims : public testing::TestWithParam<const char*> {
+class PendingClaims : public EachEngine {
  protected:
-  PendingClaims() {
-    std::string pattern = std::filesystem::temp_directory_path() / "tenure-pending-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-    const std::string scheme = GetParam();
-    auto opened = Space::open(scheme + ":" + (scheme == "memory" ? "" : folder_ + "/space"));
-    EXPECT_TRUE(opened) << opened.error().message;
-    space_.emplace(std::move(*opened));
-  }
-  ~PendingClaims() override {
-    space_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
   PendingClaim begin(std::function<void(const Observation&)> on_wait = nullptr) {
     auto pending = space_->begin_claim(key_, {.wait = std::nullopt, .on_wait = std::move(on_wait)});
     EXPECT_TRUE(pending) << pending.error().message;
@@ -60,8 +46,6 @@ class PendingClaims : public testing::TestWithParam<const char*> {
     return epoll_wait(set.get(), &seen, 1, at_most_ms) == 1;
   }
 
-  std::string folder_;
-  std::optional<Space> space_;
   const Key key_ = *Key::parse("k");
 };
 
@@ -170,8 +154,7 @@ TEST_P(PendingClaims, HasItsOwnWayToStop) {
   EXPECT_EQ(pending.error().code, Code::usage);
 }
 
-INSTANTIATE_TEST_SUITE_P(engines, PendingClaims, testing::Values("memory", "files", "local"),
-                         [](const auto& engine) { return std::string(engine.param); });
+INSTANTIATE_TEST_SUITE_P(engines, PendingClaims, each_engine(), name_of_engine);
 
 }  // namespace
 }  // namespace tenure

@@ -1,6 +1,6 @@
 """The crash campaign: every verb, killed at each of its system calls in turn, and refused each of them in turn.
 
-    run.py --driver PROGRAM             every call killed; every sixth refusal, which by the seed
+    run.py --driver PROGRAM             every call killed; every third refusal, which third by the seed
     run.py --driver PROGRAM --long      everything
     run.py --driver PROGRAM --only NAME one scenario
 
@@ -23,7 +23,7 @@ from driven import Fault, World
 from scenarios import SCENARIOS, after_error, after_kill
 
 WORKERS = 2
-SHARE = 6
+SHARE = 3
 # The verb is the same each time, but locks inside libc may differ from run to run: so many blows may miss.
 MISSES_PERCENT = 2
 

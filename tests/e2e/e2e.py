@@ -55,6 +55,22 @@ def content(path):
         return ""
 
 
+# Notes each of these signals that reaches it, and goes on until NAME.end is there.
+COUNTER = r"""
+import os, signal, sys
+seen = open(sys.argv[1], "a")
+def note(number, frame):
+    seen.write(signal.Signals(number).name + "\n"); seen.flush()
+for name in sys.argv[2:]:
+    signal.signal(getattr(signal, name), note)
+with open(sys.argv[1] + ".pid.new", "w") as file:
+    file.write(str(os.getpid()))
+os.rename(sys.argv[1] + ".pid.new", sys.argv[1] + ".pid")
+while not os.path.exists(sys.argv[1] + ".end"):
+    signal.sigtimedwait([], 0.02)
+"""
+
+
 class Started:
     """A process that runs beside the test; its streams go to files, so that nothing blocks and all can be read twice."""
 
@@ -157,6 +173,16 @@ class Case(unittest.TestCase):
         self.assertTrue(words, f"the holder did not start: {run.err}")
         run.child, run.epoch = int(words[0]), int(words[1])
         return run
+
+    def counter(self, *signals):
+        """The shell words of a counter, and the file that it writes to."""
+        seen = self.path("seen-" + os.urandom(4).hex())
+        with open(seen + ".py", "w", encoding="utf-8") as file:
+            file.write(COUNTER)
+        return f"python3 {seen}.py {seen} {' '.join(signals)}", seen
+
+    def running(self, seen):
+        return int(until(lambda: content(seen + ".pid"), "the command runs"))
 
     def kill_with_guardian(self, run):
         """Both processes of a `run`, neither of which can do anything about the death of the other."""

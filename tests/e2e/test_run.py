@@ -9,18 +9,7 @@ import unittest
 
 from e2e import BOUND, Case, content, gone, main, until
 
-COUNTER = r"""
-import os, signal, sys
-seen = open(sys.argv[1], "a")
-def note(number, frame):
-    seen.write(signal.Signals(number).name + "\n"); seen.flush()
-for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM):
-    signal.signal(number, note)
-open(sys.argv[1] + ".ready", "w").close()
-# Ends when the file is there: looked for after each signal and, without one, after a while.
-while not os.path.exists(sys.argv[1] + ".end"):
-    signal.sigtimedwait([], 0.02)
-"""
+COUNTED = ("SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTERM")
 
 
 class MainJob(Case):
@@ -217,9 +206,9 @@ class Loss(Case):
 
 class Signals(Case):
     def counted(self, **more):
-        seen = self.path("seen-" + os.urandom(4).hex())
-        run = self.start("run", "k", "--", "python3", "-c", COUNTER, seen, **more)
-        until(lambda: os.path.exists(seen + ".ready") or run.process.poll() is not None, "the counter is ready")
+        words, seen = self.counter(*COUNTED)
+        run = self.start("run", "k", "--", *words.split(), **more)
+        self.running(seen)
         run.seen = seen
         return run
 
@@ -252,14 +241,14 @@ class Signals(Case):
                 self.on_terminal(piped)
 
     def on_terminal(self, piped):
-        seen = self.path("seen-" + os.urandom(4).hex())
+        words, seen = self.counter(*COUNTED)
         pid, terminal = pty.fork()
         if pid == 0:
             if piped:
                 os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
-            os.execvpe("tenure", ["tenure", "run", "t", "--", "python3", "-c", COUNTER, seen], self.env)
+            os.execvpe("tenure", ["tenure", "run", "t", "--", *words.split()], self.env)
         try:
-            until(lambda: os.path.exists(seen + ".ready"), "the counter is ready")
+            self.running(seen)
             os.write(terminal, b"\x03")
             until(lambda: "SIGINT" in content(seen), "it arrives")
             os.kill(pid, signal.SIGUSR1)

@@ -9,20 +9,6 @@ import termios
 
 from e2e import BOUND, Case, content, gone, main, state_of, until
 
-# Notes each signal of the job that reaches it, and goes on until NAME.end is there.
-COUNTER = r"""
-import os, signal, sys
-seen = open(sys.argv[1], "a")
-def note(number, frame):
-    seen.write(signal.Signals(number).name + "\n"); seen.flush()
-for name in sys.argv[2:]:
-    signal.signal(getattr(signal, name), note)
-with open(sys.argv[1] + ".pid.new", "w") as file:
-    file.write(str(os.getpid()))
-os.rename(sys.argv[1] + ".pid.new", sys.argv[1] + ".pid")
-while not os.path.exists(sys.argv[1] + ".end"):
-    signal.sigtimedwait([], 0.02)
-"""
 # A command that gives the terminal to a group of its own and is killed before it gives it back.
 TAKES_THE_TERMINAL = r"""
 import os, signal
@@ -77,16 +63,6 @@ class OnTerminal(Case):
         [status] = until(ended, "it ends")
         self.ended = True
         return os.waitstatus_to_exitcode(status)
-
-    def counter(self, *signals):
-        """The shell words of a counter, and the file that it writes to."""
-        seen = self.path("seen-" + os.urandom(4).hex())
-        with open(seen + ".py", "w", encoding="utf-8") as file:
-            file.write(COUNTER)
-        return f"python3 {seen}.py {seen} {' '.join(signals)}", seen
-
-    def running(self, seen):
-        return int(until(lambda: content(seen + ".pid"), "the command runs"))
 
     def runner_of(self, pid):
         """The command's parent is the guardian, whose parent is the runner."""
