@@ -14,6 +14,23 @@ NASTY = "\x1b[31mred\x07\u202e\x7f"
 
 
 class Who(Case):
+    def test_who_stands_in_line_is_shown(self):
+        holder = self.holder("k")
+        first = self.start("run", "k", "--owner", "first", "--reason", "a release", "--", "true")
+        until(lambda: self.who("k").get("waiting") == 1, "the first waits")
+        second = self.start("run", "k", "--owner", "second", "--", "true")
+        until(lambda: self.who("k").get("waiting") == 2, "the second waits")
+        line = self.who("k")["line"]
+        self.assertEqual([(each["owner"], each["pid"]) for each in line], [("first", first.pid), ("second", second.pid)])
+        self.assertGreaterEqual(line[0]["waited_ms"], line[1]["waited_ms"])
+        text = self.tenure("who", "k", check=0).stdout
+        self.assert_fits(text)
+        self.assertRegex(text, rf"in line +1\. first \(pid {first.pid}")
+        self.assertIn(f"2. second (pid {second.pid}", text)
+        holder.process.stdin.close()
+        self.assertEqual((first.wait(), second.wait()), (0, 0))
+        self.assertNotIn("line", self.who("k"))
+
     def test_text_and_json_agree(self):
         run = self.holder("db", "--owner", "alice", "--part", "p1", "--reason", "why not", "--channel", "stable",
                           "--version", "1.2", "--session", "s-9", "--ttl", "10m")
