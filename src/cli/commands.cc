@@ -24,7 +24,8 @@ constexpr Names kWho[] = {"KEY", "--space", "--except", "--quiet", "--json", "--
 constexpr Names kList[] = {"PREFIX", "--space", "--json", "--help"};
 constexpr Names kWatch[] = {"PREFIX", "--space", "--for DURATION", "--count", "--json", "--help"};
 constexpr Names kWait[] = {"KEY", "--wait", "--space", "--quiet", "--json", "--help"};
-constexpr Names kRevoke[] = {"KEY", "--dead", "--space", "--epoch", "--force", "--reason", "--json", "--help"};
+constexpr Names kRevoke[] = {"KEY",     "--dead",   "--prefix", "--space", "--epoch",
+                             "--force", "--reason", "--json",   "--help"};
 
 constexpr Names kLog[] = {"KEY", "--space", "--follow", "--json", "--help"};
 constexpr Names kSpace[] = {"ACTION",   "TARGET",  "--space", "--keys", "--members",
@@ -67,7 +68,7 @@ constexpr std::string_view kLogDetails =
 constexpr std::string_view kRevokeDetails =
     "A holder who is proven gone is cleared. One who lives, or may live, is displaced only with --force and --reason; "
     "--epoch makes sure that it is the one you mean. The holder is told at once. --dead clears all keys, or those that "
-    "begin with PREFIX, whose holder is proven dead; others are left alone, and it ends with 0 also where there was "
+    "begin with --prefix, whose holder is proven dead; others are left alone, and it ends with 0 also where there was "
     "none.";
 
 constexpr std::string_view kSpaceDetails =
@@ -103,8 +104,8 @@ constexpr std::array kCommands = {
     Command{"watch", "[PREFIX] [options]", "print each change of hands", kWatchDetails, kWatch, false, watch_command},
     Command{"wait", "KEY [options]", "wait until nobody holds KEY", kWaitDetails, kWait, false, wait_command},
     Command{"log", "[KEY] [options]", "what happened, to KEY or to all", kLogDetails, kLog, false, log_command},
-    Command{"revoke", "KEY | --dead [PREFIX] [options]", "take KEY from its holder, or clear the dead", kRevokeDetails,
-            kRevoke, false, revoke_command},
+    Command{"revoke", "KEY | --dead [options]", "take KEY from its holder, or clear the dead", kRevokeDetails, kRevoke,
+            false, revoke_command},
     Command{"space", "[ls | init | move FOLDER | purge | repair] [options]",
             "where spaces lie; make, move, purge, repair one", kSpaceDetails, kSpace, false, space_command},
     Command{"doctor", "[options]", "try what this machine promises", kDoctorDetails, kDoctor, false, doctor_command},

@@ -17,6 +17,7 @@ constexpr std::array kRows = {
     Row{"KEY", "", {Kind::keys, ""}},
     Row{"KEY…", "", {Kind::keys, ""}},
     Row{"PREFIX", "", {Kind::keys, ""}},
+    Row{"--prefix", "", {Kind::keys, ""}},
     Row{"ACTION", "", {Kind::words, "ls init move purge repair"}},
     Row{"TARGET", "", {Kind::folders, ""}},
     Row{"PATH", "", {Kind::files, ""}},

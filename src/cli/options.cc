@@ -52,7 +52,8 @@ constexpr std::array kOptions = {
     Option{"--json", "", "the same as JSON", &A::json},
     Option{"--quiet", "", "print nothing: the exit code tells", &A::quiet},
     Option{"--force", "", "also where the holder lives or may live", &A::force},
-    Option{"--dead", "", "all that are proven dead, and nothing else; a word is a PREFIX then", &A::dead},
+    Option{"--dead", "", "all that are proven dead, and nothing else", &A::dead},
+    Option{"--prefix", "PREFIX", "with --dead: only keys that begin so", &A::prefix},
     Option{"--help", "", "this text", &A::help},
 };
 

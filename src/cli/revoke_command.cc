@@ -66,15 +66,28 @@ std::string as_json(const Clearance& done, const Viewpoint& from) {
          "\n";
 }
 
-Result<int> revoke_dead(const Arguments& arguments) {
+// A word beside --dead could be meant as a key or as a prefix: it is neither.
+Result<void> only_the_dead(const Arguments& arguments) {
+  const std::string command = "tenure revoke" + space_option(arguments);
+  if (arguments.key) {
+    return fail(Code::usage,
+                "--dead takes no KEY. To clear a KEY whose holder is dead: " + command + " -- " +
+                    shell_word(*arguments.key) + ". To clear all the dead that begin so:",
+                command + " --dead --prefix=" + shell_word(*arguments.key));
+  }
   if (arguments.force || arguments.epoch) {
     return fail(Code::usage, "--dead takes what is proven dead, as it was seen: it wants no --force and no --epoch",
-                "tenure revoke" + space_option(arguments) + " --dead");
+                command + " --dead");
   }
+  return {};
+}
+
+Result<int> revoke_dead(const Arguments& arguments) {
+  if (auto right = only_the_dead(arguments); !right) return fail(right.error());
   // Where there is nothing to clear, leave to look is enough.
   auto space = open_to_look(arguments);
   if (!space) return fail(space.error());
-  auto seen = space->list(arguments.key.value_or(""));
+  auto seen = space->list(arguments.prefix.value_or(""));
   if (!seen) return fail(seen.error());
   if (std::any_of(seen->begin(), seen->end(), held_by_dead)) {
     space = Space::open(chosen_url(arguments), {.create = false, .observe_only = false});
@@ -97,6 +110,10 @@ Result<int> revoke_dead(const Arguments& arguments) {
 
 Result<int> revoke_command(const Arguments& arguments) {
   if (arguments.dead) return revoke_dead(arguments);
+  if (arguments.prefix) {
+    return fail(Code::usage, "--prefix is for --dead: a key of a live holder is taken one at a time",
+                "tenure revoke" + space_option(arguments) + " --dead --prefix=" + shell_word(*arguments.prefix));
+  }
   auto key = key_of(arguments);
   if (!key) return fail(key.error());
   auto options = wishes(arguments, *key);

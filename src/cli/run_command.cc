@@ -231,9 +231,8 @@ class Run {
   }
 
   int ended(const ChildEnd& end) {
-    status_.by_command(end);
     signal_to_die_of_ = end.signal;
-    return end.exit_code;
+    return status_.by_command(end);
   }
 
  public:
@@ -258,7 +257,7 @@ class Run {
 Result<int> run_command(const Arguments& arguments) {
   auto plan = run_plan_of(arguments);
   if (!plan) return fail(plan.error());
-  auto status = StatusFile::open(arguments.status_file);
+  auto status = StatusFile::open(arguments.status_file, arguments.json);
   if (!status) return fail(status.error());
   auto gate = SignalGate::close_gate();
   if (!gate) return fail(gate.error());

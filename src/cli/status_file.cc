@@ -2,12 +2,13 @@
 
 #include <boost/json.hpp>
 
-#include "cli/output.h"
+#include "cli/error_view.h"
 
 namespace tenure::cli {
 
-Result<StatusFile> StatusFile::open(const std::optional<std::string>& path) {
+Result<StatusFile> StatusFile::open(const std::optional<std::string>& path, bool json) {
   StatusFile out;
+  out.json_ = json;
   if (!path) return out;
   auto file = open_to_write(*path);
   if (!file) return fail(file.error());
@@ -16,10 +17,11 @@ Result<StatusFile> StatusFile::open(const std::optional<std::string>& path) {
   return out;
 }
 
-void StatusFile::by_command(const ChildEnd& end) {
+int StatusFile::by_command(const ChildEnd& end) {
   boost::json::object line{{"by", "command"}, {"exit_code", end.exit_code}};
   if (end.signal != 0) line["signal"] = end.signal;
-  write(boost::json::serialize(line));
+  const int fault = write(boost::json::serialize(line));
+  return end.exit_code == 0 ? fault : end.exit_code;
 }
 
 void StatusFile::by_tenure(int exit_code, std::string_view code, const std::optional<ChildEnd>& command) {
@@ -28,12 +30,14 @@ void StatusFile::by_tenure(int exit_code, std::string_view code, const std::opti
   write(boost::json::serialize(line));
 }
 
-void StatusFile::write(const std::string& line) {
-  if (!file_.open()) return;
-  if (auto written = write_all(file_.get(), line + "\n", path_); !written) {
-    complain("tenure: " + written.error().message + "\n");
-  }
+int StatusFile::write(const std::string& line) {
+  if (!file_.open()) return 0;
+  auto written = write_all(file_.get(), line + "\n", path_);
   file_.reset();
+  if (written) return 0;
+  Error fault = written.error();
+  fault.message += ", in which it was to say whose the exit code is";
+  return show_error(fault, json_);
 }
 
 }  // namespace tenure::cli

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from e2e import Case, gone, main, state_of, until
+from e2e import Case, gone, main, remedies, state_of, until
 
 
 class Dead(Case):
@@ -83,15 +83,28 @@ class Dead(Case):
     def test_a_prefix_alone(self):
         for key in ("a/1", "a/2", "b"):
             self.dead(key)
-        self.assertEqual([each["key"] for each in self.clear("a/")["cleared"]], ["a/1", "a/2"])
+        self.assertEqual([each["key"] for each in self.clear("--prefix", "a/")["cleared"]], ["a/1", "a/2"])
         self.assertEqual(self.who("b")["state"], "held")
-        self.assertEqual(self.clear("c")["cleared_count"], 0)
+        self.assertEqual(self.clear("--prefix", "c")["cleared_count"], 0)
 
     def test_usage(self):
         self.dead("k")
-        for words in (("--force", "--reason", "x"), ("--epoch", "1"), ("k", "more")):
+        for words in (("--force", "--reason", "x"), ("--epoch", "1"), ("k",), ("k", "more")):
             self.tenure("revoke", "--dead", *words, check=64)
+        self.tenure("revoke", "--prefix", "k", check=64)
         self.assertEqual(self.who("k")["state"], "held")
+
+    def test_a_key_beside_it_is_refused_with_the_commands_that_work(self):
+        self.dead("a")
+        self.dead("a b")
+        refused = self.tenure("revoke", "a", "--dead", check=64).stderr
+        self.assertIn("tenure revoke -- a.", " ".join(refused.split()))
+        self.tenure("revoke", "--", "a", check=0)
+        self.assertEqual(self.who("a b")["state"], "held")
+        [remedy] = remedies(self.tenure("revoke", "--dead", "a ", check=64).stderr)
+        self.assertEqual(remedy, "tenure revoke --dead --prefix='a '")
+        self.shell(remedy, check=0)
+        self.assertEqual(self.who("a b")["state"], "free")
 
     def test_who_claims_meanwhile_keeps_it(self):
         # Whichever comes first: the claim is granted, and stays granted.

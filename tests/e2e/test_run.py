@@ -149,6 +149,17 @@ class ExitCodes(Case):
         self.tenure("run", "k", "--status-file", self.path("no/such/folder/x"), "--", "touch", self.path("ran"), check=73)
         self.assertFalse(os.path.exists(self.path("ran")))
 
+    def test_a_status_file_that_is_not_written_in_the_end_makes_a_0_a_73(self):
+        done = self.tenure("run", "k", "--status-file", "/dev/full", "--", "true", check=73)
+        self.assertIn("/dev/full", done.stderr)
+        done = self.tenure("run", "k", "--status-file", "/dev/full", "--json", "--", "true", check=73)
+        self.assertEqual([json.loads(line)["error"]["code"] for line in done.stderr.splitlines()], ["no_space"])
+        for script, code in (("exit 3", 3), ("kill -TERM $$", -15)):
+            done = self.tenure("run", "k", "--status-file", "/dev/full", "--", "sh", "-c", script, check=code)
+            self.assertIn("/dev/full", done.stderr)
+        self.holder("k")
+        self.tenure("run", "k", "--wait", "0", "--status-file", "/dev/full", "--", "true", check=75)
+
 
 class Loss(Case):
     def revoke(self, key, *more):

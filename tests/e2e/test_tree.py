@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 
-from e2e import Case, content, gone, main, state_of, until
+from e2e import PROGRAM, Case, content, gone, main, state_of, until
 
 # Starts what the tests look for: a child in a session of its own whose parent has gone, as daemons are made. `daemon NAME
 # TRAP` returns when NAME.pid tells its process, which has set the trap by then. Everything waits for pipes that nobody
@@ -177,6 +179,29 @@ ctypes.CDLL(None).syscall({60 if os.uname().machine == "x86_64" else 93}, 0)  # 
             # 127: it was not executed, for its guardian was gone by then.
             self.assertIn(run.wait(), (0, 126, 127, -signal.SIGTERM), run.err)
             self.assertFalse(self.who("k")["held"])
+
+    def test_a_runner_killed_before_the_command_was_executed_leaves_nothing(self):
+        # Of all of them only the command's process, between fork and exec, asks for its parent: there it is stopped.
+        if not shutil.which("strace"):
+            self.skipTest("there is no strace")
+        log = self.path("trace")
+        traced = self.start_program(["strace", "-f", "-o", log, "-e", "trace=getppid",
+                                     "-e", "inject=getppid:signal=SIGSTOP:when=1",
+                                     PROGRAM, "run", "k", "--", "touch", self.path("ran")])
+        found = lambda: re.search(r"^(\d+) +--- stopped by SIGSTOP", content(log), re.M)
+        until(lambda: found() or traced.process.poll() is not None, "the command's process is stopped")
+        if not found():
+            self.skipTest("nothing can be traced here: " + traced.err[:200])
+        command = int(found()[1])
+        parent = lambda pid: int(content(f"/proc/{pid}/stat").rpartition(")")[2].split()[1])
+        guardian = parent(command)
+        runner = parent(guardian)
+        self.assertEqual(self.who("k")["holder"]["pid"], runner)
+        os.kill(runner, signal.SIGKILL)
+        until(lambda: gone(command) and gone(guardian), "both are gone")
+        traced.wait()
+        self.assertFalse(os.path.exists(self.path("ran")))
+        self.until_free("k")
 
 
 class Stopped(Tree):
