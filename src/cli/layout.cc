@@ -3,33 +3,47 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cli/character_width.h"
 
 namespace tenure::cli {
 namespace {
 
-bool starts_character(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
+// The character at an offset; a byte that is not UTF-8 counts as one.
+Character character_at(std::string_view text, std::size_t at) {
+  if (static_cast<unsigned char>(text[at]) < 0x80) return {static_cast<unsigned char>(text[at]), 1};
+  return decode_utf8(text, at).value_or(Character{U'?', 1});
 }
 
-// The offset just past the first `columns` characters.
+// The offset just past what fits `columns`.
 std::size_t offset_after(std::string_view text, std::size_t columns) {
-  std::size_t seen = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (starts_character(text[at]) && seen++ == columns) return at;
+  std::size_t used = 0;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const Character character = character_at(text, at);
+    used += columns_of(character.code);
+    if (used > columns) break;
+    at += character.length;
   }
-  return text.size();
+  return at;
 }
 
 }  // namespace
 
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
+  std::size_t columns = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = character_at(text, at);
+    columns += columns_of(character.code);
+    at += character.length;
+  }
+  return columns;
 }
 
 std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
   std::vector<std::string> lines;
   while (width_of(text) > columns) {
-    const std::size_t limit = offset_after(text, columns);
+    // At least one character a line, also where a wide one does not fit.
+    const std::size_t limit = std::max(offset_after(text, columns), character_at(text, 0).length);
     const std::size_t blank = text.substr(0, limit + 1).rfind(' ');
     const bool at_blank = blank != std::string_view::npos && blank > 0;
     const std::size_t end = at_blank ? blank : limit;

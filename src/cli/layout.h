@@ -10,16 +10,16 @@ namespace tenure::cli {
 
 inline constexpr std::size_t kColumns = 80;
 
-// How many characters a terminal shows for it: one for each character of UTF-8, which is near enough for labels.
+// How many columns of a terminal it takes.
 std::size_t width_of(std::string_view text);
 
-// Lines of at most `columns` characters, broken at blanks where there are some, else within the word. Never empty.
+// Lines of at most `columns`, broken at blanks where there are some, else within the word. Never empty.
 std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 
 // `text` wrapped to 80 columns: the first line after `first`, the others after as many blanks; each ends in a newline.
 std::string hanging(std::string_view first, std::string_view text);
 
-// At most `columns` characters; what was cut is marked by "…".
+// At most `columns`; what was cut is marked by "…".
 std::string shorten(std::string_view text, std::size_t columns);
 // The same, followed by blanks up to `columns`.
 std::string cell(std::string_view text, std::size_t columns);

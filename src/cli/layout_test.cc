@@ -12,10 +12,17 @@ TEST(Layout, WrapsAtBlanksAndElseWithinTheWord) {
   EXPECT_EQ(wrap("abcd", 4), (std::vector<std::string>{"abcd"}));
 }
 
-TEST(Layout, CountsCharactersNotBytes) {
+TEST(Layout, CountsColumnsNotBytes) {
   EXPECT_EQ(width_of("größe"), 5U);
+  EXPECT_EQ(width_of("e\u0301"), 1U);
+  EXPECT_EQ(width_of("日本"), 4U);
+  EXPECT_EQ(width_of("\U0001f512"), 2U);
+  EXPECT_EQ(width_of("a\xff"), 2U);
   EXPECT_EQ(wrap("ééééé", 2), (std::vector<std::string>{"éé", "éé", "é"}));
-  EXPECT_EQ(shorten("日本語の名前", 4), "日本語…");
+  EXPECT_EQ(wrap("日本", 1), (std::vector<std::string>{"日", "本"}));
+  EXPECT_EQ(shorten("日本語の名前", 8), "日本語…");
+  EXPECT_EQ(shorten("e\u0301e\u0301e\u0301", 2), "e\u0301…");
+  EXPECT_EQ(cell("日本語の名前", 8), "日本語… ");
   EXPECT_EQ(cell("é", 3), "é  ");
 }
 
