@@ -52,6 +52,7 @@ struct Arguments {
   Text members;
   Text size;
   bool follow = false;
+  bool once = false;
   bool json = false;
   bool quiet = false;
   bool force = false;

@@ -34,6 +34,7 @@ Result<int> write_command(const Arguments& arguments);
 Result<int> release_command(const Arguments& arguments);
 Result<int> who_command(const Arguments& arguments);
 Result<int> ls_command(const Arguments& arguments);
+Result<int> top_command(const Arguments& arguments);
 Result<int> watch_command(const Arguments& arguments);
 Result<int> wait_command(const Arguments& arguments);
 Result<int> log_command(const Arguments& arguments);

@@ -23,6 +23,7 @@ constexpr Names kWrite[] = {"KEY", "PATH", "--epoch", "--size", "--space", "--js
 constexpr Names kWho[] = {"KEY", "--space", "--except", "--quiet", "--json", "--help"};
 constexpr Names kList[] = {"PREFIX", "--space", "--json", "--help"};
 constexpr Names kWatch[] = {"PREFIX", "--space", "--for DURATION", "--count", "--json", "--help"};
+constexpr Names kTop[] = {"PREFIX", "--space", "--once", "--help"};
 constexpr Names kWait[] = {"KEY", "--wait", "--space", "--quiet", "--json", "--help"};
 constexpr Names kRevoke[] = {"KEY",     "--dead",   "--prefix", "--space", "--epoch",
                              "--force", "--reason", "--json",   "--help"};
@@ -55,6 +56,12 @@ constexpr std::string_view kWriteDetails =
 constexpr std::string_view kWhoDetails =
     "Ends with 0. With --quiet or --except: 0 when somebody (else) holds it, 1 when it is free, or its holder is "
     "proven gone or past its TTL.";
+constexpr std::string_view kTopDetails =
+    "The whole screen, live: who holds what, since when, alive or not, who is next in line. Keys: q quits; j, k and "
+    "the "
+    "arrows move; Enter shows all that is known of a key; / narrows to a prefix, Esc widens again; s sorts by key, age "
+    "or "
+    "waiting; p pauses.";
 constexpr std::string_view kWatchDetails = "First what is held now, then each change, until interrupted.";
 constexpr std::string_view kWaitDetails =
     "Takes no lease and no place in line. Says for whom it waits, and again when KEY changes hands; a KEY that goes "
@@ -101,6 +108,7 @@ constexpr std::array kCommands = {
     Command{"who", "KEY [options]", "who holds KEY, since when, why, alive or not", kWhoDetails, kWho, false,
             who_command},
     Command{"ls", "[PREFIX] [options]", "all keys that are held", "", kList, false, ls_command},
+    Command{"top", "[PREFIX] [options]", "watch all keys on the whole screen", kTopDetails, kTop, false, top_command},
     Command{"watch", "[PREFIX] [options]", "print each change of hands", kWatchDetails, kWatch, false, watch_command},
     Command{"wait", "KEY [options]", "wait until nobody holds KEY", kWaitDetails, kWait, false, wait_command},
     Command{"log", "[KEY] [options]", "what happened, to KEY or to all", kLogDetails, kLog, false, log_command},

@@ -49,6 +49,7 @@ constexpr std::array kOptions = {
     Option{"--members", "N", "room for so many processes that have it open", &A::members},
     Option{"--size", "BYTES", "refuse it unless exactly so many bytes come", &A::size},
     Option{"--follow", "", "go on with what happens from now on", &A::follow},
+    Option{"--once", "", "print all keys once, as plain text", &A::once},
     Option{"--json", "", "the same as JSON", &A::json},
     Option{"--quiet", "", "print nothing: the exit code tells", &A::quiet},
     Option{"--force", "", "also where the holder lives or may live", &A::force},

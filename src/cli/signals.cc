@@ -15,6 +15,7 @@ namespace tenure::cli {
 namespace {
 
 constexpr std::array kGated = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+constexpr std::array kOfTheScreen = {SIGTSTP, SIGCONT, SIGWINCH};
 constexpr std::array kOfTheJob = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH, SIGCHLD};
 
 bool ignored(int number) {
@@ -53,6 +54,15 @@ void SignalGate::widen() {
   ::signalfd(descriptor_.get(), &gated, 0);
 }
 
+void SignalGate::watch_screen() {
+  sigset_t gated;
+  sigemptyset(&gated);
+  for (const int number : kGated) sigaddset(&gated, number);
+  for (const int number : kOfTheScreen) sigaddset(&gated, number);
+  ::pthread_sigmask(SIG_BLOCK, &gated, nullptr);
+  ::signalfd(descriptor_.get(), &gated, 0);
+}
+
 std::optional<Signal> SignalGate::take() {
   if (!put_back_.empty()) {
     const Signal first = put_back_.front();
@@ -86,6 +96,15 @@ void SignalGate::restore() const noexcept {
 const char* name_of_signal(int number) {
   const char* name = ::sigabbrev_np(number);
   return name != nullptr ? name : "?";
+}
+
+void stop_by(int number) {
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  ::kill(::getpid(), number);
+  ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &only, nullptr);
 }
 
 void die_of(int number) {

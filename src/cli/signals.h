@@ -27,6 +27,9 @@ class SignalGate {
   // goes on at a CONT.) And CHLD.
   void widen();
 
+  // Or, for a program that has the whole screen: TSTP, CONT and WINCH.
+  void watch_screen();
+
   // Readable when one has come.
   int descriptor() const { return descriptor_.get(); }
   std::optional<Signal> take();
@@ -52,6 +55,9 @@ class SignalGate {
 };
 
 const char* name_of_signal(int number);
+
+// Stops this process by the signal, which is blocked in all its threads; returns when it goes on.
+void stop_by(int number);
 
 // Ends this process by the signal, without a core; by exit code 128+n where that does not work.
 [[noreturn]] void die_of(int number);
