@@ -11,6 +11,7 @@
 
 #include "tenure/epoch.h"
 #include "tenure/key.h"
+#include "tenure/terms.h"
 #include "tenure/time.h"
 
 namespace tenure {
@@ -53,6 +54,17 @@ struct Holder {
   std::string session;
   WallTime since;
   std::optional<Duration> ttl;
+  // Alone, or beside other readers; or in one of so many slots, and in which: 0 to slots - 1, no two at a time in one.
+  Mode mode = Mode::exclusive;
+  std::uint32_t slots = 1;
+  std::optional<std::uint32_t> slot;
+};
+
+// One of several who hold a key together: readers, or those in its slots.
+struct Companion {
+  Holder holder;
+  Epoch epoch;
+  Verdict verdict;
 };
 
 // Somebody in line for a key.
@@ -81,6 +93,10 @@ struct Observation {
   // Whether a claim made now by a stranger would be granted, and why or why not, in one clause.
   bool claimable = false;
   std::string why;
+  // How many hold it: 0 of a free key, 1 of one that is held alone. Where it is more, `holder` is the one that holds it
+  // longest, and these are the others in the order of their grants.
+  std::uint32_t holders = 0;
+  std::vector<Companion> companions;
   // How long since the holder last gave a sign, where that can be said on a clock that we share with it.
   std::optional<Duration> silent_for;
   // When it becomes claimable by itself, if it does.

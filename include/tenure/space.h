@@ -86,6 +86,8 @@ class Lease {
 
   const Key& key() const noexcept;
   Epoch epoch() const noexcept;
+  // Of a lease in one of several slots: which, 0 to slots - 1. No two hold the same one at a time.
+  std::optional<std::uint32_t> slot() const noexcept;
   // Is it still ours, as the store sees it now? Writes nothing. Code::lost or Code::expired when not; any other error
   // means "unknown: do not act".
   Result<void> verify();

@@ -19,7 +19,8 @@ inline constexpr std::size_t kLabels = 5;
 inline constexpr std::size_t kReasonBytes = 1024;
 inline constexpr std::size_t kUrlBytes = 2048;
 inline constexpr std::size_t kHandleBytes = 8192;
-inline constexpr std::size_t kKeysAtOnce = 64;  // of one claim of several
+inline constexpr std::size_t kKeysAtOnce = 64;   // of one claim of several
+inline constexpr std::size_t kTogether = 1'024;  // holders of one key, readers or in slots
 
 // What we read of the system.
 inline constexpr std::size_t kCommandBytes = 512;

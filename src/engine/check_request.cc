@@ -30,6 +30,13 @@ Result<void> check_terms(const Terms& terms, const Traits& traits) {
   if (terms.mode == Mode::shared && !traits.shared) return refuse(traits, "shared leases");
   if (terms.slots == 0) return fail(Code::usage, "0 slots: at least one holder must be possible");
   if (terms.slots > 1 && !traits.slots) return refuse(traits, "more than one slot");
+  if (terms.slots > limits::kTogether) {
+    return fail(Code::usage,
+                std::to_string(terms.slots) + " slots: a key has at most " + std::to_string(limits::kTogether));
+  }
+  if (terms.slots > 1 && terms.mode == Mode::shared) {
+    return fail(Code::usage, "a lease is shared among readers or one of several slots, not both");
+  }
   if (!terms.ttl) return {};
   if (!traits.ttl) return refuse(traits, "a TTL");
   if (*terms.ttl <= Duration{0}) return fail(Code::bad_duration, "a TTL must be longer than 0");

@@ -56,8 +56,9 @@ struct Grant {
   // To be passed to a child, so that the lease lasts until both are gone; -1 if not asked for or not offered. Stays the
   // engine's: valid until release or loss.
   int life_descriptor = -1;
-  std::vector<std::string> notes;  // for people: "the epoch counter was damaged and went on from 17"
-  std::uint64_t place = 0;         // for the engine's short way, where it has one
+  std::optional<std::uint32_t> slot;  // of several: which one, 0 to slots - 1
+  std::vector<std::string> notes;     // for people: "the epoch counter was damaged and went on from 17"
+  std::uint64_t place = 0;            // for the engine's short way, where it has one
 };
 
 // The current claim on a key, as a handle names it.

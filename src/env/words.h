@@ -19,7 +19,7 @@ struct Watched {
 class Words {
  public:
   virtual ~Words() = default;
-  // Sleeps until one of `words` (one to three of them) no longer has its expected value, until a wake on one of them,
+  // Sleeps until one of `words` (one to 64 of them) no longer has its expected value, until a wake on one of them,
   // or for at most `at_most`. May return for nothing, and early: where the system cannot sleep on several words at once
   // it looks again in steps of 10 ms. The first word is the caller's own: a wake on it is never missed or late.
   virtual void wait(std::span<const Watched> words, Duration at_most) = 0;

@@ -43,6 +43,7 @@ void LeaseState::end() {
     grant_.notes.clear();
     grant_.valid_until.reset();
     grant_.reclaimed = false;
+    grant_.slot.reset();
     grant_.life_descriptor = -1;
     lost_signal_.reset();
     loss_.reset();

@@ -200,6 +200,9 @@ const Key& Lease::key() const noexcept {
 Epoch Lease::epoch() const noexcept {
   return state_->grant().epoch;
 }
+std::optional<std::uint32_t> Lease::slot() const noexcept {
+  return state_->grant().slot;
+}
 Result<void> Lease::verify() {
   return state_->verify();
 }

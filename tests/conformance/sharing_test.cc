@@ -1,4 +1,6 @@
 // Shared leases and slots, where they are offered.
+#include <gmock/gmock.h>
+
 #include "conformance/conformance.h"
 
 namespace tenure::conformance {
@@ -84,9 +86,147 @@ TEST_P(Conformance, AsManyAsThereAreSlots) {
 TEST_P(Conformance, SlotsOfAnotherNumberDoNotMix) {
   NEEDS(fixture->traits().slots);
   const Client one = fixture->add_client();
-  claim(one, in_slots(request(key("thing")), 3));
-  EXPECT_FALSE(fixture->engine(fixture->add_client())->try_claim(in_slots(request(key("thing")), 5)));
-  EXPECT_FALSE(fixture->engine(fixture->add_client())->try_claim(request(key("thing"))));
+  const Grant held = claim(one, in_slots(request(key("thing")), 3));
+  auto other = fixture->engine(fixture->add_client())->try_claim(in_slots(request(key("thing")), 5));
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, Code::slots_differ);
+  EXPECT_THAT(other.error().message, testing::HasSubstr("held as 3 slots"));
+  // Waiting does not mend it.
+  auto waited = fixture->engine(fixture->add_client())
+                    ->await(in_slots(request(key("thing")), 5), {.at_most = minutes(5), .on_wait = nullptr});
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().code, Code::slots_differ);
+  auto alone = fixture->engine(fixture->add_client())->try_claim(request(key("thing")));
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().code, Code::held);
+  release(one, held);
+  claim(one, in_slots(request(key("thing")), 5));
+}
+
+TEST_P(Conformance, OfThoseThatHoldNoTwoHaveOneSlot) {
+  NEEDS(fixture->traits().slots);
+  std::vector<Client> clients;
+  std::vector<Grant> grants;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    clients.push_back(fixture->add_client());
+    grants.push_back(claim(clients.back(), in_slots(request(key("thing")), 3)));
+    EXPECT_EQ(grants.back().slot, i);
+  }
+  release(clients[1], grants[1]);
+  grants[1] = claim(clients[1], in_slots(request(key("thing")), 3));
+  EXPECT_EQ(grants[1].slot, 1U) << "what was given back";
+  fixture->world().kill(clients[0]);
+  const Client next = fixture->add_client();
+  EXPECT_EQ(claim(next, in_slots(request(key("thing")), 3)).slot, 0U) << "the dead one's";
+  const auto seen = fixture->engine(next)->holder(key("thing"));
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->holders, 3U);
+  ASSERT_EQ(seen->companions.size(), 2U);
+  ASSERT_TRUE(seen->holder);
+  EXPECT_EQ(seen->holder->slots, 3U);
+  EXPECT_EQ(seen->holder->slot, 2U) << "who holds longest comes first";
+  EXPECT_EQ(seen->companions[0].holder.slot, 1U);
+  EXPECT_EQ(seen->companions[1].holder.slot, 0U);
+}
+
+TEST_P(Conformance, WhoWaitsForASlotGetsTheOneThatComesFree) {
+  NEEDS(fixture->traits().slots);
+  const Client one = fixture->add_client();
+  const Client two = fixture->add_client();
+  claim(one, in_slots(request(key("thing")), 2));
+  const Grant second = claim(two, in_slots(request(key("thing")), 2));
+  Waiting by_release(*fixture, fixture->add_client(), in_slots(request(key("thing")), 2));
+  by_release.told();
+  release(two, second);
+  ASSERT_TRUE(by_release.ends());
+  const auto by_release_granted = by_release.result();
+  ASSERT_TRUE(by_release_granted) << by_release_granted.error().message;
+  EXPECT_EQ(by_release_granted->slot, 1U);
+  Waiting by_death(*fixture, fixture->add_client(), in_slots(request(key("thing")), 2));
+  by_death.told();
+  fixture->world().kill(one);
+  ASSERT_TRUE(by_death.ends());
+  const auto by_death_granted = by_death.result();
+  ASSERT_TRUE(by_death_granted) << by_death_granted.error().message;
+  EXPECT_EQ(by_death_granted->slot, 0U);
+}
+
+TEST_P(Conformance, ReadersInLineEnterTogether) {
+  NEEDS(fixture->traits().shared && fixture->traits().first_in_first_out);
+  const Client writer = fixture->add_client();
+  const Grant writing = claim(writer, request(key("thing")));
+  std::vector<std::unique_ptr<Waiting>> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.push_back(std::make_unique<Waiting>(*fixture, fixture->add_client(), as_reader(request(key("thing")))));
+    readers.back()->told();
+  }
+  release(writer, writing);
+  for (const auto& reader : readers) {
+    ASSERT_TRUE(reader->ends());
+    EXPECT_TRUE(reader->result());
+  }
+  EXPECT_EQ(fixture->engine(writer)->holder(key("thing"))->holders, 3U);
+}
+
+TEST_P(Conformance, AReaderThatWantsToWriteIsNextOnceTheOthersAreGone) {
+  NEEDS(fixture->traits().shared && fixture->traits().first_in_first_out);
+  const Client one = fixture->add_client();
+  const Client two = fixture->add_client();
+  const Grant reading = claim(one, as_reader(request(key("thing"), "one", "part")));
+  const Grant other = claim(two, as_reader(request(key("thing"), "two", "part")));
+  Waiting stranger(*fixture, fixture->add_client(), request(key("thing")));
+  stranger.told();
+  Waiting upgrade(*fixture, one, request(key("thing"), "one", "part"));
+  upgrade.told();
+  EXPECT_TRUE(is_current(one, reading)) << "it reads until it writes";
+  // A second one would wait for the first for ever.
+  auto second =
+      fixture->engine(two)->await(request(key("thing"), "two", "part"), {.at_most = minutes(5), .on_wait = nullptr});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Code::would_deadlock);
+  EXPECT_TRUE(is_current(two, other));
+  release(two, other);
+  ASSERT_TRUE(upgrade.ends());
+  const auto writing = upgrade.result();
+  ASSERT_TRUE(writing) << writing.error().message;
+  EXPECT_TRUE(writing->reclaimed);
+  EXPECT_FALSE(is_current(one, reading));
+  EXPECT_TRUE(is_current(one, *writing));
+  // And back: from writing to reading, without a moment in which it is free.
+  const Grant again = claim(one, as_reader(request(key("thing"), "one", "part")));
+  EXPECT_TRUE(is_current(one, again));
+  release(one, again);
+  ASSERT_TRUE(stranger.ends());
+  EXPECT_TRUE(stranger.result());
+}
+
+TEST_P(Conformance, ARevocationTakesItFromAllOfThemOrFromTheOneNamed) {
+  NEEDS(fixture->traits().shared);
+  std::vector<Client> clients;
+  std::vector<Grant> grants;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(fixture->add_client());
+    grants.push_back(claim(clients.back(), as_reader(request(key("thing")))));
+  }
+  const Client other = fixture->add_client();
+  EXPECT_FALSE(fixture->engine(other)->revoke({.key = key("thing"), .reason = "", .force = false}));
+  auto one = fixture->engine(other)->revoke(
+      {.key = key("thing"), .reason = "trial", .force = true, .only_epoch = grants[1].epoch});
+  ASSERT_TRUE(one) << one.error().message;
+  EXPECT_TRUE(is_current(clients[0], grants[0]));
+  EXPECT_FALSE(is_current(clients[1], grants[1]));
+  ASSERT_TRUE(fixture->engine(other)->revoke({.key = key("thing"), .reason = "trial", .force = true}));
+  EXPECT_FALSE(is_current(clients[0], grants[0]));
+  EXPECT_FALSE(is_current(clients[2], grants[2]));
+  EXPECT_FALSE(stranger_gets(key("thing")).none());
+}
+
+TEST_P(Conformance, TermsOfSharingThatCannotBeAreRefused) {
+  NEEDS(fixture->traits().shared && fixture->traits().slots);
+  const Client one = fixture->add_client();
+  EXPECT_EQ(fixture->engine(one)->try_claim(in_slots(as_reader(request(key("thing"))), 2)).error().code, Code::usage);
+  EXPECT_EQ(fixture->engine(one)->try_claim(in_slots(request(key("thing")), 1025)).error().code, Code::usage);
+  EXPECT_EQ(fixture->engine(one)->try_claim(in_slots(request(key("thing")), 0)).error().code, Code::usage);
 }
 
 }  // namespace

@@ -67,6 +67,65 @@ void leave_a_dead_poller(Engine& engine, const std::string& key) {
   (void)poller.wait();
 }
 
+ClaimRequest reading(const std::string& key, const std::string& part) {
+  ClaimRequest wanted = request(key, "victim", part);
+  wanted.terms.mode = Mode::shared;
+  return wanted;
+}
+ClaimRequest in_a_slot(const std::string& key, const std::string& part) {
+  ClaimRequest wanted = request(key, "victim", part);
+  wanted.terms.slots = 2;
+  return wanted;
+}
+
+void claim_and_release(Engine& engine, const ClaimRequest& wanted, Duration wait = seconds(20)) {
+  auto granted = engine.await(wanted, up_to(wait));
+  if (granted) (void)engine.release({wanted.key, granted->claim, granted->epoch});
+}
+
+void must_claim(Engine& engine, const ClaimRequest& wanted) {
+  if (!engine.try_claim(wanted)) ::_exit(4);
+}
+
+// Of leases that are held together with others.
+std::vector<Scene> scenes_together() {
+  const auto nothing = [](Engine&, const std::string&) {};
+  const auto two_readers = [](Engine& engine, const std::string& key) {
+    must_claim(engine, reading(key, "one"));
+    must_claim(engine, reading(key, "two"));
+  };
+  return {
+      {"a_reader", nothing,
+       [](Engine& engine, const std::string& key) { claim_and_release(engine, reading(key, "one")); }},
+      {"a_reader_beside_others", two_readers,
+       [](Engine& engine, const std::string& key) { claim_and_release(engine, reading(key, "three")); }},
+      {"a_reader_that_reads_again", two_readers,
+       [](Engine& engine, const std::string& key) { (void)engine.try_claim(reading(key, "one")); }},
+      {"one_in_a_slot", [](Engine& engine, const std::string& key) { must_claim(engine, in_a_slot(key, "one")); },
+       [](Engine& engine, const std::string& key) {
+         claim_and_release(engine, in_a_slot(key, "two"), std::chrono::milliseconds(20));
+       },
+       false, true},
+      {"a_reader_that_waits", nothing,
+       [](Engine& engine, const std::string& key) { claim_and_release(engine, reading(key, "one")); }, true, true},
+      {"a_reader_that_comes_to_write",
+       [](Engine& engine, const std::string& key) { must_claim(engine, reading(key, "one")); },
+       [](Engine& engine, const std::string& key) { (void)engine.try_claim(request(key, "victim", "one")); }},
+      {"a_reader_that_waits_to_write", two_readers,
+       [](Engine& engine, const std::string& key) {
+         (void)engine.await(request(key, "victim", "one"), up_to(std::chrono::milliseconds(20)));
+       }},
+      {"a_writer_that_comes_to_read",
+       [](Engine& engine, const std::string& key) { must_claim(engine, request(key, "victim", "one")); },
+       [](Engine& engine, const std::string& key) { (void)engine.try_claim(reading(key, "one")); }},
+      {"a_revocation_of_readers", two_readers,
+       [](Engine& engine, const std::string& key) {
+         (void)engine.revoke({*Key::parse(key), "trial", true, std::nullopt});
+       },
+       false, true},
+  };
+}
+
 std::vector<Scene> scenes() {
   const auto nothing = [](Engine&, const std::string&) {};
   const auto claims = [](Engine& engine, const std::string& key) { (void)engine.try_claim(request(key)); };
@@ -235,6 +294,8 @@ class Deaths : public testing::TestWithParam<Scene> {
     expect_a_whole_table();
   }
 
+  void die_at_every_point();
+
   void note(const Grant& grant) {
     EXPECT_GT(grant.epoch.value(), highest_);
     highest_ = grant.epoch.value();
@@ -246,6 +307,15 @@ class Deaths : public testing::TestWithParam<Scene> {
 };
 
 TEST_P(Deaths, AtEveryPointLeaveTheKeyToBeHad) {
+  die_at_every_point();
+}
+// What it means to be stopped does not depend on how many hold a key: of these the deaths alone.
+class Together : public Deaths {};
+TEST_P(Together, AtEveryPointLeaveTheKeyToBeHad) {
+  die_at_every_point();
+}
+
+void Deaths::die_at_every_point() {
   const int points = play("counting", 0, SIGKILL);
   ASSERT_GT(points, 1) << "this scene passes no point";
   for (int at = 1; at <= points; ++at) {
@@ -310,6 +380,8 @@ TEST_F(StoppedInside, IsOutlastedByAWaitThatHasTheTime) {
   EXPECT_TRUE(engine_->release({*Key::parse("key"), granted->claim, granted->epoch}));
 }
 
+INSTANTIATE_TEST_SUITE_P(together, Together, testing::ValuesIn(scenes_together()),
+                         [](const auto& scene) { return std::string(scene.param.name); });
 INSTANTIATE_TEST_SUITE_P(scenes, Deaths, testing::ValuesIn(scenes()),
                          [](const auto& scene) { return std::string(scene.param.name); });
 

@@ -16,7 +16,7 @@ namespace {
 
 // Where several words cannot be slept on at once, the first is, and the others are looked at this often.
 constexpr Duration kOneWordStep = std::chrono::milliseconds{1};
-constexpr std::size_t kMostWords = 3;
+constexpr std::size_t kMostWords = 64;
 constexpr int kSliceMs = 1;
 
 timespec spec_of(Duration duration) {

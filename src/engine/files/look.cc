@@ -241,6 +241,7 @@ Observation Viewer::observe(const Look& look) const {
   seen.frees_in = verdict.frees_in;
   if (look.record) {
     seen.state = State::held;
+    seen.holders = 1;
     seen.epoch = Epoch(look.record->epoch);
     seen.holder = holder_of(*look.record);
     const rules::Age& silence = look.occupant.silence;

@@ -2,23 +2,11 @@
 
 #include "engine/local/cells.h"
 #include "engine/local/events.h"
+#include "engine/local/together.h"
 #include "engine/local/words_of.h"
 
 namespace tenure::local {
 namespace {
-
-void say(Core& core, const Cell& slot, EventKind kind, std::string_view why) {
-  std::array<char, kInlineKey> head{};
-  const std::string_view key = copy_bytes(&slot.body[slot_field::kKey], at(slot, slot_field::kText) >> 48, head);
-  record(core, {.kind = kind,
-                .key = key,
-                .hash = at(slot, slot_field::kHash),
-                .epoch = at(slot, slot_field::kEpoch),
-                .wall = core.wall_ns(),
-                .pid = static_cast<std::uint64_t>(core.self().pid),
-                .owner = core.owner_label,
-                .why = why});
-}
 
 bool advance_node(Core& core, Cell& slot, const Facts::Node& fact, Wakes& wakes, Spent& spent) {
   Cell& node = core.table.cell(fact.node);
@@ -34,11 +22,39 @@ bool advance_node(Core& core, Cell& slot, const Facts::Node& fact, Wakes& wakes,
   }
   if (grantee_of(slot) != fact.node) return false;
   withdraw_grant(core, slot, wakes);
-  say(core, slot, EventKind::passed_over, "the first in line does not stir");
+  say(core, slot, Epoch{at(slot, slot_field::kEpoch)}, EventKind::passed_over, "the first in line does not stir");
   return true;
 }
 
+bool end_those_together(Core& core, const Cell& slot, const Facts& facts, Spent& spent) {
+  bool done = false;
+  for (const Facts::Over& over : facts.together) {
+    if (spent.full()) return true;
+    const Cell& holding = core.table.cell(over.slot);
+    if (holding.word.load(std::memory_order_relaxed) != over.word || at(holding, slot_field::kEpoch) != over.epoch ||
+        &core.table.cell(holding.owner.load(std::memory_order_relaxed)) != &slot) {
+      continue;
+    }
+    take_away_together(core, over.slot, over.kind, over.why, spent);
+    done = true;
+  }
+  return done;
+}
+
 }  // namespace
+
+void say(Core& core, const Cell& slot, Epoch epoch, EventKind kind, std::string_view why) {
+  std::array<char, kInlineKey> head{};
+  const std::string_view key = copy_bytes(&slot.body[slot_field::kKey], at(slot, slot_field::kText) >> 48, head);
+  record(core, {.kind = kind,
+                .key = key,
+                .hash = at(slot, slot_field::kHash),
+                .epoch = epoch.value(),
+                .wall = core.wall_ns(),
+                .pid = static_cast<std::uint64_t>(core.self().pid),
+                .owner = core.owner_label,
+                .why = why});
+}
 
 bool keep_ticket(Core& core, Cell& node) noexcept {
   const std::uint64_t text = at(node, node_field::kText);
@@ -61,8 +77,8 @@ void give_slot(Core& core, CellIndex slot) {
 }
 
 void take_away(Core& core, Cell& slot, EventKind kind, std::string_view why, Spent& spent) {
-  spent.knock = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed)).member;
-  say(core, slot, kind, why);
+  spent.knock_at(CommitWord::unpacked(slot.word.load(std::memory_order_relaxed)).member);
+  say(core, slot, Epoch{at(slot, slot_field::kEpoch)}, kind, why);
   spent.text(end_holding(core, slot));
 }
 
@@ -75,8 +91,11 @@ bool advance(Core& core, Bucket& bucket, CellIndex index, const Facts& facts, Wa
     take_away(core, slot, facts.over->kind, facts.over->why, spent);
     done = true;
   }
+  done = end_those_together(core, slot, facts, spent) || done;
   for (const Facts::Node& fact : facts.nodes) done = advance_node(core, slot, fact, wakes, spent) || done;
-  if (is_offered(slot) && grantee_of(slot) == 0) done = grant_next(core, slot, wakes, now) || done;
+  if (is_offered(slot) && grantee_of(slot) == 0) {
+    done = grant_next(core, slot, wakes, now) == Turn::granted || done;
+  }
   if (end_if_idle(core, bucket, index)) {
     spent.slot = index;
     done = true;
@@ -86,8 +105,8 @@ bool advance(Core& core, Bucket& bucket, CellIndex index, const Facts& facts, Wa
 
 void settle(Core& core, Wakes& wakes, Spent& spent) {
   wakes.send();
-  if (!spent.knock.none()) {
-    Word32& inbox = core.table.row(spent.knock.number).inbox;
+  for (std::size_t i = 0; i < spent.knock_count; ++i) {
+    Word32& inbox = core.table.row(spent.knocks[i].number).inbox;
     inbox.fetch_add(1, std::memory_order_release);
     core.words->wake(inbox, 1);
   }

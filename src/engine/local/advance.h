@@ -13,7 +13,13 @@ struct Spent {
   std::array<CellIndex, 34> nodes{};
   std::size_t text_count = 0, node_count = 0;
   CellIndex slot = 0;
-  MemberId knock;  // whose lease was taken away
+  std::array<MemberId, 8> knocks{};  // at those whose lease was taken away
+  std::size_t knock_count = 0;
+  // No more than this is taken away at a time: who has more to take comes again.
+  bool full() const noexcept { return knock_count == knocks.size(); }
+  void knock_at(MemberId member) noexcept {
+    if (!full()) knocks[knock_count++] = member;
+  }
   void text(CellIndex cell) noexcept {
     if (cell != 0 && text_count < texts.size()) texts[text_count++] = cell;
   }
@@ -21,13 +27,15 @@ struct Spent {
     if (node_count < nodes.size()) nodes[node_count++] = cell;
   }
 };
-// Outside of a section: gives everything back, knocks at the member that lost, tells those who watch.
+// Outside of a section: gives everything back, knocks at the members that lost, tells those who watch.
 void settle(Core& core, Wakes& wakes, Spent& spent);
 
 // Inside the section of the slot. Facts that no longer hold are left aside. True: something was done.
 bool advance(Core& core, Bucket& bucket, CellIndex slot, const Facts& facts, Wakes& wakes, Spent& spent,
              std::int64_t monotonic_now);
 
+// Says in the ring what happened to the key of the slot. Inside its section.
+void say(Core& core, const Cell& slot, Epoch epoch, EventKind kind, std::string_view why);
 // Ends the holding of a slot for somebody else's sake, and says why in the ring.
 void take_away(Core& core, Cell& slot, EventKind kind, std::string_view why, Spent& spent);
 

@@ -5,6 +5,8 @@
 #include "engine/local/buckets.h"
 #include "engine/local/line.h"
 #include "engine/local/local_engine.h"
+#include "engine/local/together.h"
+#include "engine/local/words_of.h"
 
 namespace tenure::local {
 namespace {
@@ -61,6 +63,38 @@ void check_line(const Core& core, CellIndex slot_index, Faults& faults) {
   if (!saw_grantee) faults.push_back(name + " does not have its grantee");
 }
 
+// Those who hold it together: linked both ways, counted, of one kind, no two in one slot; nobody beside one who is
+// alone.
+void check_together(const Core& core, CellIndex slot_index, Faults& faults) {
+  const Cell& slot = core.table.cell(slot_index);
+  const std::string name = "those together of slot " + std::to_string(slot_index);
+  std::set<CellIndex> found;
+  std::set<std::uint32_t> numbers;
+  CellIndex before = 0;
+  for (CellIndex index = first_together(slot); index != 0; index = next_together(core.table.cell(index))) {
+    if (!found.insert(index).second) return faults.push_back(name + " have no end");
+    const Cell& holding = core.table.cell(index);
+    if (word_of_cell(holding).kind != Kind::holding) return faults.push_back(name + " have a cell that is no holding");
+    if (holding.owner.load(std::memory_order_relaxed) != slot_index)
+      faults.push_back(name + " have one of another slot");
+    if (low(at(holding, holding_field::kPlace)) != before) faults.push_back(name + " are not linked backwards");
+    const Terms theirs = terms_from(at(holding, slot_field::kTerms), 0);
+    const Terms first = terms_from(at(core.table.cell(first_together(slot)), slot_field::kTerms), 0);
+    if (!rules::coexist(theirs, first)) faults.push_back(name + " cannot stand together");
+    if (theirs.slots > 1 &&
+        (!numbers.insert(slot_number_of(holding)).second || slot_number_of(holding) >= theirs.slots))
+      faults.push_back(name + " have a slot twice, or one too high");
+    before = index;
+  }
+  if (count_together(slot) != found.size()) faults.push_back(name + " are counted wrongly");
+  for (CellIndex at = 1; at <= core.table.last_cell(); ++at) {
+    const Cell& cell = core.table.cell(at);
+    const bool theirs =
+        word_of_cell(cell).kind == Kind::holding && cell.owner.load(std::memory_order_relaxed) == slot_index;
+    if (theirs && !found.contains(at)) faults.push_back("holding " + std::to_string(at) + " is not linked");
+  }
+}
+
 void check_bucket(Core& core, std::uint32_t index, Faults& faults) {
   const auto section = Section::enter(core, index, section_bound(core));
   if (!section) {
@@ -75,6 +109,7 @@ void check_bucket(Core& core, std::uint32_t index, Faults& faults) {
     if (cell.home.load(std::memory_order_relaxed) != index)
       faults.push_back("slot " + std::to_string(slot) + " is in another bucket");
     check_line(core, slot, faults);
+    check_together(core, slot, faults);
   }
   for (CellIndex at = 1; at <= core.table.last_cell(); ++at) {
     const Cell& cell = core.table.cell(at);
@@ -111,7 +146,7 @@ void check_texts(const Core& core, Faults& faults) {
   for (CellIndex at = 1; at <= core.table.last_cell(); ++at) {
     const CommitWord word = word_of_cell(core.table.cell(at));
     const bool held = word.kind == Kind::slot && word.state == static_cast<std::uint8_t>(SlotState::held);
-    if (held) texts.check(at, slot_field::kText);
+    if (held || word.kind == Kind::holding) texts.check(at, slot_field::kText);
     if (word.kind == Kind::node) texts.check(at, node_field::kText);
     const std::uint64_t length = core.table.cell(at).body[slot_field::kText].load(std::memory_order_relaxed) >> 48;
     if (word.kind == Kind::slot && length > kInlineKey) texts.check(at, slot_field::kKeyRest);

@@ -8,6 +8,7 @@
 #include "engine/local/claiming.h"
 #include "engine/local/events.h"
 #include "engine/local/texts.h"
+#include "engine/local/together.h"
 
 namespace tenure::local {
 namespace {
@@ -54,7 +55,7 @@ Claiming::Claiming(LocalEngine& engine, const ClaimRequest& request, const Wait*
 Claiming::~Claiming() {
   Wakes none(core_);
   settle(core_, none, spent_);
-  for (const CellIndex cell : {cell_, spare_node_}) {
+  for (const CellIndex cell : {cell_, holding_, spare_node_}) {
     if (cell != 0) give_cell(core_, cell);
   }
   give_text(core_, claim_.text);
@@ -93,6 +94,11 @@ Result<void> Claiming::prepare() {
   auto cell = take_cell(core_);
   if (!cell) return fail(cell.error());
   cell_ = *cell;
+  if (rules::together(request_.terms)) {
+    auto holding = take_cell(core_);
+    if (!holding) return fail(holding.error());
+    holding_ = *holding;
+  }
   return {};
 }
 
@@ -119,38 +125,70 @@ Claiming::Look Claiming::take_free(Section& section) {
   if (epoch.none()) return Look::no_epoch;
   // Before there is a slot: who died with it in hand would have the rest of its key taken away from under it.
   disown_text(core_, rest_);
-  make_slot(core_, section, cell_, wanted_, std::exchange(rest_, 0), claim_, epoch, now_);
-  claim_.text = 0;
-  slot_ = std::exchange(cell_, 0);
-  epoch_ = epoch;
+  const CellIndex slot = std::exchange(cell_, 0);
+  if (holding_ == 0) {
+    make_slot(core_, section, slot, wanted_, std::exchange(rest_, 0), claim_, epoch, now_);
+    slot_ = slot;
+    claim_.text = 0;
+    epoch_ = epoch;
+  } else {
+    make_offered_slot(core_, section, slot, wanted_, std::exchange(rest_, 0), epoch);
+    hold(slot, epoch, kNoNumber);
+  }
   return Look::granted;
 }
 
-// Nobody in line may have it: it is ours before theirs, and they keep their places.
-Claiming::Look Claiming::take_offered(Cell& slot) {
-  const Epoch epoch = take_epoch(core_);
-  if (epoch.none()) return Look::no_epoch;
-  slot.body[slot_field::kEpoch].store(epoch.value(), std::memory_order_release);
-  hold_slot(core_, slot, claim_, now_);
+// An offered slot becomes ours, alone or together with others.
+void Claiming::hold(CellIndex index, Epoch epoch, std::uint32_t number) {
+  if (holding_ == 0) {
+    hold_slot(core_, core_.table.cell(index), claim_, now_);
+    slot_ = index;
+  } else {
+    slot_ = std::exchange(holding_, 0);
+    add_holding(core_, index, slot_, claim_, epoch, now_, number);
+    number_ = slot_number_of(core_.table.cell(slot_));
+  }
   claim_.text = 0;
   epoch_ = epoch;
+}
+
+// Nobody in line may have it: it is ours before theirs, and they keep their places.
+Claiming::Look Claiming::take_offered(CellIndex index) {
+  const Epoch epoch = take_epoch(core_);
+  if (epoch.none()) return Look::no_epoch;
+  core_.table.cell(index).body[slot_field::kEpoch].store(epoch.value(), std::memory_order_release);
+  hold(index, epoch, kNoNumber);
   return Look::granted;
 }
 
 void Claiming::accept(CellIndex index, Wakes& wakes) {
   Cell& slot = core_.table.cell(index);
   Cell& node = core_.table.cell(node_);
-  epoch_ = Epoch{slot.body[slot_field::kEpoch].load(std::memory_order_relaxed)};
-  hold_slot(core_, slot, claim_, now_);
-  claim_.text = 0;
-  slot_ = index;
+  std::uint32_t number = kNoNumber;
+  if (const CellIndex own = given_up_by(core_, node); own != 0) {
+    number = give_up(slot, own);
+    reclaimed_ = true;
+  }
+  const bool together = holding_ != 0;
+  hold(index, Epoch{slot.body[slot_field::kEpoch].load(std::memory_order_relaxed)}, number);
   const CellIndex next = next_in_line(node);
-  // Who comes next watches this member already; but not where one who was passed over stands between.
-  leave_line(core_, slot, node_, before_in_line(node) != 0 ? &wakes : nullptr);
+  // Who comes next watches this member already; but not where one who was passed over stands between, or where there
+  // are others beside us.
+  leave_line(core_, slot, node_, together || before_in_line(node) != 0 ? &wakes : nullptr);
   by_line_ = true;
   spent_.node(std::exchange(node_, 0));
   // And it must know of a TTL.
   if (next != 0 && claim_.ttl != 0) wakes.raise(core_.table.cell(next));
+  if (together) (void)grant_next(core_, slot, wakes, now_.monotonic);
+}
+
+// Our own former holding goes, in favour of what we get; its handle learns it. Returns the number of its slot.
+std::uint32_t Claiming::give_up(Cell& slot, CellIndex own) {
+  const std::uint32_t number = slot_number_of(core_.table.cell(own));
+  spent_.knock_at(core_.me);
+  spent_.text(end_together(core_, slot, own));
+  spent_.node(own);
+  return number;
 }
 
 Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
@@ -164,23 +202,30 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
     core_.table.cell(node_).body[node_field::kText].fetch_and(~(std::uint64_t{kPassed} << 32),
                                                               std::memory_order_relaxed);
   }
-  if (is_offered(slot) && grantee_of(slot) == 0 && !grant_next(core_, slot, wakes, now_.monotonic)) {
-    if (!epochs_left(core_)) return Look::no_epoch;
-    if (node_ == 0) {
-      if (take_offered(slot) == Look::no_epoch) return Look::no_epoch;
-      slot_ = index;
-      return Look::granted;
-    }
+  if (is_offered(slot) && grantee_of(slot) == 0) {
+    const Turn turn = grant_next(core_, slot, wakes, now_.monotonic);
+    if (turn != Turn::granted && !epochs_left(core_)) return Look::no_epoch;
+    if (turn == Turn::nobody && node_ == 0 && may_take_beside(slot)) return take_offered(index);
+  }
+  if (first_together(slot) != 0 && room_in(core_, slot, request_.terms, 0) == rules::Room::other_number) {
+    return Look::other_number;
   }
   if (node_ != 0 && grantee_of(slot) == node_) {
     accept(index, wakes);
     return Look::granted;
   }
+  see_holder(slot);
+  place_ = 0;
+  if (node_ == 0) return Look::another_has_it;
+  see_line();
+  return Look::another_has_it;
+}
+
+// For sleeping: who is to be watched, and until when.
+void Claiming::see_holder(const Cell& slot) {
   const CommitWord word = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed));
-  const std::uint64_t ttl = slot.body[slot_field::kTtl].load(std::memory_order_relaxed);
   due_.reset();
-  if (ttl != 0)
-    due_ = static_cast<std::int64_t>(slot.body[slot_field::kMonotonic].load(std::memory_order_relaxed) + ttl);
+  see_due(slot);
   holder_is_ours_ = !is_offered(slot) && word.member == core_.me;
   further_proofs_ = (flags_of(slot) & kHasProofs) != 0;
   // Whoever has it, or is offered it: also one behind us, after we were passed over.
@@ -190,12 +235,35 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
     const auto granted = grantee == 0 ? 0 : core_.table.cell(grantee).word.load(std::memory_order_relaxed);
     predecessor_ = CommitWord::unpacked(granted).member;
   }
-  place_ = 0;
-  if (node_ == 0) return Look::another_has_it;
+  see_those_together(slot);
+}
+
+void Claiming::see_due(const Cell& lease) {
+  const std::uint64_t ttl = at(lease, slot_field::kTtl);
+  if (ttl == 0) return;
+  const auto due = static_cast<std::int64_t>(at(lease, slot_field::kMonotonic) + ttl);
+  due_ = std::min(due_.value_or(due), due);
+}
+
+// The first in line waits for any of them.
+void Claiming::see_those_together(const Cell& slot) {
+  beside_.clear();
+  for (CellIndex index = first_together(slot); index != 0; index = next_together(core_.table.cell(index))) {
+    const Cell& holding = core_.table.cell(index);
+    see_due(holding);
+    further_proofs_ = further_proofs_ || (flags_of(holding) & kHasProofs) != 0;
+    const MemberId member = CommitWord::unpacked(holding.word.load(std::memory_order_relaxed)).member;
+    const bool known = std::find(beside_.begin(), beside_.end(), member) != beside_.end();
+    if (!known && member != core_.me && beside_.size() < kWatchedTogether) beside_.push_back(member);
+  }
+}
+
+void Claiming::see_line() {
   Cell& node = core_.table.cell(node_);
   node_value_ = node.futex.load(std::memory_order_relaxed);
   const CellIndex before = before_in_line(node);
   if (before != 0) {
+    beside_.clear();
     const Cell& ahead = core_.table.cell(before);
     predecessor_ = CommitWord::unpacked(ahead.word.load(std::memory_order_relaxed)).member;
     if ((flags_of(ahead) & kAbsent) != 0) {
@@ -206,7 +274,13 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
   }
   for (CellIndex at = before; at != 0 && place_ < kDoublings; at = before_in_line(core_.table.cell(at))) ++place_;
   say_until_when(node);
-  return Look::another_has_it;
+}
+
+// A claim of labels that somebody here may hold it by already looks first whether it does.
+bool Claiming::may_take_beside(const Cell& slot) const {
+  if (first_together(slot) == 0) return true;
+  if (!own_looked_for_ && !request_.part.empty()) return false;
+  return room_in(core_, slot, request_.terms, 0) == rules::Room::beside;
 }
 
 void Claiming::record_grant() const {
@@ -258,6 +332,7 @@ Result<bool> Claiming::act_on_facts(const SlotView& seen) {
   if (facts.none()) return false;
   std::optional<Observation> displaced;
   if (facts.over) displaced = observe(core_, request_.key, seen, facts.occupant);
+  if (!facts.together.empty()) displaced = observe_over(seen, facts.together.front());
   Wakes wakes(core_);
   bool done = false;
   {
@@ -271,46 +346,97 @@ Result<bool> Claiming::act_on_facts(const SlotView& seen) {
   return done;
 }
 
-Result<bool> Claiming::reclaim(const SlotView& seen) {
-  if (!seen.held() || seen.word.member != core_.me) return false;
+// One of those who hold the key together, whose lease was over: as it stood.
+Observation Claiming::observe_over(const SlotView& seen, const Facts::Over& over) const {
+  SlotView alone = seen;
+  std::erase_if(alone.together, [&](const HoldingView& one) { return one.index != over.slot; });
+  Observation observation = observe(core_, request_.key, alone, Care::quick);
+  observation.why = over.why;
+  return observation;
+}
+
+// The lease that this very claim has already, by process, owner and part.
+const HoldingView* Claiming::own_of(const SlotView& seen) const {
   const rules::Claimant claimant{request_.owner, request_.part, core_.self()};
-  const auto verdict = rules::decide_claim(rules::Expiry::proof, occupant_of(core_, seen, Care::quick), claimant);
-  if (verdict.answer != rules::ClaimVerdict::Answer::reclaim) return false;
+  const auto is_own = [&](const HoldingView& lease) {
+    if (lease.word.member != core_.me) return false;
+    const auto verdict = rules::decide_claim(rules::Expiry::proof, occupant_of(core_, lease, Care::quick), claimant);
+    return verdict.answer == rules::ClaimVerdict::Answer::reclaim;
+  };
+  if (seen.held()) return is_own(seen) ? &seen : nullptr;
+  const auto found = std::find_if(seen.together.begin(), seen.together.end(), is_own);
+  return found == seen.together.end() ? nullptr : &*found;
+}
+
+// True: look again, or it is granted.
+Result<bool> Claiming::reclaim(const SlotView& seen) {
+  const bool first = !std::exchange(own_looked_for_, true);
+  const HoldingView* own = own_of(seen);
+  if (own == nullptr) return first && !seen.together.empty();
   now_ = read_clocks();
+  Wakes wakes(core_);
   auto section = Section::enter(core_, bucket_, bound());
   if (!section) return fail(section.error());
-  Cell& slot = core_.table.cell(seen.index);
-  if (slot.word.load(std::memory_order_relaxed) != seen.word.packed() ||
-      slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) != seen.epoch.value()) {
-    return true;
+  const Cell& lease = core_.table.cell(own->index);
+  if (!is_same(lease, *own)) return true;
+  const CellIndex index = own->word.kind == Kind::slot ? own->index : lease.owner.load(std::memory_order_relaxed);
+  Cell& slot = core_.table.cell(index);
+  if (node_ != 0 && !is_our_node(index)) return true;
+  if (own->word.kind == Kind::holding && room_in(core_, slot, request_.terms, own->index) != rules::Room::beside) {
+    gives_up_ = {own->index, own->epoch};
+    return false;
   }
   const Epoch epoch = take_epoch(core_);
   if (epoch.none()) return true;
-  spent_.knock = core_.me;  // the former handle learns it
-  spent_.text(end_holding(core_, slot));
+  std::uint32_t number = kNoNumber;
+  if (own->word.kind == Kind::slot) {
+    spent_.knock_at(core_.me);  // the former handle learns it
+    spent_.text(end_holding(core_, slot));
+  } else {
+    number = give_up(slot, own->index);
+  }
   slot.body[slot_field::kEpoch].store(epoch.value(), std::memory_order_release);
-  hold_slot(core_, slot, claim_, now_);
-  claim_.text = 0;
-  slot_ = seen.index;
-  epoch_ = epoch;
+  hold(index, epoch, number);
   reclaimed_ = true;
+  if (node_ != 0) {
+    leave_line(core_, slot, node_, &wakes);
+    spent_.node(std::exchange(node_, 0));
+  }
+  if (is_offered(slot) && grantee_of(slot) == 0) (void)grant_next(core_, slot, wakes, now_.monotonic);
+  section->leave();
   return true;
 }
 
 Error Claiming::refusal(const SlotView& seen) {
   Observation shown = observe(core_, request_.key, seen, Care::usual);
   const rules::Claimant claimant{request_.owner, request_.part, core_.self()};
-  const auto verdict = rules::decide_claim(rules::Expiry::proof, occupant_of(core_, seen, Care::quick), claimant);
-  const bool by_part = seen.held() && verdict.answer == rules::ClaimVerdict::Answer::held_by_part;
+  rules::ClaimVerdict verdict;
+  if (seen.held()) verdict = rules::decide_claim(rules::Expiry::proof, occupant_of(core_, seen, Care::quick), claimant);
+  const bool by_part = verdict.answer == rules::ClaimVerdict::Answer::held_by_part;
   std::string why = by_part ? verdict.why : shown.why;
   return Error{by_part ? Code::held_by_part : Code::held, request_.key.text() + " is held: " + why,
                "tenure who " + request_.key.text(), std::make_shared<const Observation>(std::move(shown))};
+}
+
+Error Claiming::other_number() {
+  auto view = read_key(core_, wanted_.key);
+  std::shared_ptr<const Observation> shown;
+  std::string theirs = "another number of";
+  if (view && *view && !(*view)->together.empty()) {
+    theirs = std::to_string((*view)->together.front().terms.slots);
+    shown = std::make_shared<const Observation>(observe(core_, request_.key, *view, Care::quick));
+  }
+  return Error{Code::slots_differ,
+               request_.key.text() + " is held as " + theirs + " slots; this claim asks for " +
+                   std::to_string(request_.terms.slots),
+               "ask for as many as the others do", std::move(shown)};
 }
 
 Grant Claiming::grant() {
   note_grant(core_);
   Grant grant{.key = request_.key, .claim = claim_id(core_.nonce, claim_.counter), .epoch = epoch_};
   grant.place = slot_;
+  if (request_.terms.slots > 1) grant.slot = number_;
   grant.reclaimed = reclaimed_;
   grant.displaced = std::move(displaced_);
   if (claim_.ttl != 0) grant.valid_until = BootTime{Duration{now_.boot}} + *request_.terms.ttl;
@@ -343,6 +469,7 @@ Result<Grant> Claiming::run() {
                   "another claim with the same ticket took up this one's place in the line of " + request_.key.text(),
                   "let one claim at a time wait with a ticket");
     }
+    if (*seen == Look::other_number) return ends(other_number());
     if (*seen == Look::no_epoch) {
       if (auto raised = engine_.raise_ceiling(true); !raised) return ends(raised.error());
       continue;

@@ -3,6 +3,7 @@
 #include "engine/check_request.h"
 #include "engine/local/events.h"
 #include "engine/local/local_engine.h"
+#include "engine/local/together.h"
 #include "rules/ownership.h"
 
 namespace tenure::local {
@@ -14,29 +15,30 @@ constexpr int kRevocationLooks = 3;  // of a revocation: an offer, and the lease
 
 Result<Released> LocalEngine::release(const ClaimRef& claim) {
   if (auto member = check_member(); !member) return fail(member.error());
-  auto seen = read_key(*core_, claim.key.text());
+  auto seen = read_lease(*core_, claim.key.text(), claim.claim, claim.epoch);
   if (!seen) return fail(seen.error());
-  const bool held = *seen && (*seen)->held();
-  if (!held) return Released{false};
-  if ((*seen)->claim != claim.claim || (*seen)->epoch != claim.epoch) return fail(lost(claim, *seen));
+  if (!*seen) {
+    auto now = read_key(*core_, claim.key.text());
+    if (!now) return fail(now.error());
+    if (!*now || (!(*now)->held() && (*now)->together.empty())) return Released{false};
+    return fail(lost(claim, *now));
+  }
   Wakes wakes(*core_);
   Spent spent;
   {
-    Cell& slot = core_->table.cell((*seen)->index);
-    auto section = Section::enter(*core_, slot.home.load(std::memory_order_relaxed), section_bound(*core_));
+    const Cell& cell = core_->table.cell((*seen)->index);
+    auto section = Section::enter(*core_, cell.home.load(std::memory_order_relaxed), section_bound(*core_));
     if (!section) {
       core_->unclean.store(true, std::memory_order_relaxed);
       return fail(section.error());
     }
-    if (!is_same(slot, **seen)) return fail(lost(claim, std::nullopt));
-    if (slot.body[slot_field::kGuard].load(std::memory_order_relaxed) != 0 && guarded(*core_, **seen)) {
+    if (!is_same(cell, **seen)) return fail(lost(claim, std::nullopt));
+    if (cell.body[slot_field::kGuard].load(std::memory_order_relaxed) != 0 && guarded(*core_, **seen)) {
       return fail(Code::section_busy, "an operation runs under the guard of " + claim.key.text(),
                   "release it when the operation has ended");
     }
-    take_away(*core_, slot, EventKind::released, "", spent);
-    if ((*seen)->word.member == core_->me) spent.knock = {};
-    (void)grant_next(*core_, slot, wakes, core_->monotonic_ns());
-    if (end_if_idle(*core_, section->bucket(), (*seen)->index)) spent.slot = (*seen)->index;
+    end_lease(*core_, *section, **seen, EventKind::released, "", wakes, spent);
+    if ((*seen)->word.member == core_->me) spent.knock_count = 0;
   }
   settle(*core_, wakes, spent);
   std::unique_ptr<env::PassedByte> passed;
@@ -75,28 +77,59 @@ Result<bool> LocalEngine::revoke_as_seen(const RevokeRequest& request, const std
   const auto refuse = [&](Code code, std::string why, std::string remedy) {
     return fail(Error{code, std::move(why), std::move(remedy), std::make_shared<const Observation>(was)});
   };
-  const bool by_offer = !seen->held();
-  const auto verdict = rules::decide_revoke(occupant_of(*core_, *seen, Care::usual), rules::Expiry::proof, seen->epoch,
-                                            request.force, request.reason, request.only_epoch);
-  if (!verdict.allowed) return refuse(verdict.code, request.key.text() + ": " + verdict.why, "");
-  if (guarded(*core_, *seen) && was.verdict.liveness != Liveness::dead) {
-    return refuse(Code::section_busy, "an operation runs under the guard of " + request.key.text(),
-                  "try again when it has ended");
+  // All of those who hold it together or none; a pinned epoch means the one that has it.
+  std::vector<const HoldingView*> ending;
+  if (seen->together.empty()) ending.push_back(&*seen);
+  for (const HoldingView& one : seen->together) {
+    const bool other = request.only_epoch && seen->together.size() > 1 && one.epoch != *request.only_epoch;
+    if (!other) ending.push_back(&one);
   }
+  if (ending.empty()) return refuse(Code::epoch_changed, request.key.text() + " has no such epoch", "");
+  for (const HoldingView* one : ending) {
+    const rules::Occupant occupant =
+        seen->together.empty() ? occupant_of(*core_, *seen, Care::usual) : occupant_of(*core_, *one, Care::usual);
+    const auto verdict = rules::decide_revoke(occupant, rules::Expiry::proof, one->epoch, request.force, request.reason,
+                                              request.only_epoch);
+    if (!verdict.allowed) return refuse(verdict.code, request.key.text() + ": " + verdict.why, "");
+    if (guarded(*core_, *one) && occupant.verdict.liveness != Liveness::dead) {
+      return refuse(Code::section_busy, "an operation runs under the guard of " + request.key.text(),
+                    "try again when it has ended");
+    }
+  }
+  if (seen->held() || !seen->together.empty()) return end_leases(ending, request.reason);
+  return withdraw_offer(*seen);
+}
+
+// True: at least one of them was still there.
+Result<bool> LocalEngine::end_leases(const std::vector<const HoldingView*>& leases, const std::string& why) {
+  bool ended = false;
+  for (const HoldingView* lease : leases) {
+    Wakes wakes(*core_);
+    Spent spent;
+    {
+      const Cell& cell = core_->table.cell(lease->index);
+      auto section = Section::enter(*core_, cell.home.load(std::memory_order_relaxed), section_bound(*core_));
+      if (!section) return fail(section.error());
+      if (!is_same(cell, *lease)) continue;
+      end_lease(*core_, *section, *lease, EventKind::revoked, why, wakes, spent);
+      ended = true;
+    }
+    settle(*core_, wakes, spent);
+  }
+  return ended;
+}
+
+Result<bool> LocalEngine::withdraw_offer(const SlotView& seen) {
   Wakes wakes(*core_);
   Spent spent;
   {
-    Cell& slot = core_->table.cell(seen->index);
+    Cell& slot = core_->table.cell(seen.index);
     auto section = Section::enter(*core_, slot.home.load(std::memory_order_relaxed), section_bound(*core_));
     if (!section) return fail(section.error());
-    if (!is_same(slot, *seen) || (by_offer && grantee_of(slot) != seen->grantee)) return false;
-    if (by_offer) {
-      withdraw_grant(*core_, slot, wakes);
-    } else {
-      take_away(*core_, slot, EventKind::revoked, request.reason, spent);
-    }
+    if (!is_same(slot, seen) || grantee_of(slot) != seen.grantee) return false;
+    withdraw_grant(*core_, slot, wakes);
     (void)grant_next(*core_, slot, wakes, core_->monotonic_ns());
-    if (end_if_idle(*core_, section->bucket(), seen->index)) spent.slot = seen->index;
+    if (end_if_idle(*core_, section->bucket(), seen.index)) spent.slot = seen.index;
   }
   settle(*core_, wakes, spent);
   return true;

@@ -27,13 +27,14 @@ std::map<Number, Counts> count(const Table& table) {
   std::map<Number, Counts> counts;
   for (CellIndex index = 1; index <= table.last_cell(); ++index) {
     const auto word = CommitWord::unpacked(table.cell(index).word.load(std::memory_order_acquire));
-    if (word.kind != Kind::slot && word.kind != Kind::node) continue;
+    if (word.kind != Kind::slot && word.kind != Kind::node && word.kind != Kind::holding) continue;
     if (word.member.none() || word.member.number >= table.limits().members) continue;
     const std::uint64_t state = table.state(word.member.number).load(std::memory_order_acquire);
     if (generation_of(state) != word.member.generation) continue;
     Counts& of = counts[word.member.number];
     if (word.kind == Kind::node) ++of.waits;
-    if (word.kind == Kind::slot && word.state == static_cast<std::uint8_t>(SlotState::held)) ++of.keys;
+    const bool alone = word.kind == Kind::slot && word.state == static_cast<std::uint8_t>(SlotState::held);
+    if (alone || word.kind == Kind::holding) ++of.keys;
   }
   return counts;
 }
@@ -111,10 +112,14 @@ Result<void> refuse_held_keys(Core& core, bool force) {
     auto key = *slot ? Key::parse((*slot)->key) : Result<Key>{fail(Code::bad_key, "no slot")};
     if (!key) continue;
     const Observation seen = observe(core, *key, *slot, Care::usual);
-    if (seen.state == State::free || seen.verdict.liveness == Liveness::dead) continue;
-    if (force && seen.verdict.liveness != Liveness::live) continue;
-    return fail(Error{Code::holder_live,
-                      escape_controls(key->text()) + " is held or may be held: " + seen.verdict.evidence,
+    if (seen.state == State::free) continue;
+    std::vector<Verdict> verdicts{seen.verdict};
+    for (const Companion& one : seen.companions) verdicts.push_back(one.verdict);
+    const auto keeps = std::find_if(verdicts.begin(), verdicts.end(), [&](const Verdict& verdict) {
+      return verdict.liveness == Liveness::live || (verdict.liveness == Liveness::unknown && !force);
+    });
+    if (keeps == verdicts.end()) continue;
+    return fail(Error{Code::holder_live, escape_controls(key->text()) + " is held or may be held: " + keeps->evidence,
                       "look at it with tenure who, and end what keeps it", std::make_shared<const Observation>(seen)});
   }
   return {};

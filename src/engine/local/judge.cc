@@ -5,10 +5,12 @@
 #include "base/text.h"
 #include "engine/local/texts.h"
 #include "rules/liveness.h"
+#include "rules/sharing.h"
 
 namespace tenure::local {
 namespace {
 
+constexpr std::size_t kShownCompanions = 63;
 constexpr std::size_t kJudgedNodes = 16;  // from the head of a line; the others look after themselves
 
 std::optional<ProcessIdentity> owner_process_in(const Core& core, std::string_view text) {
@@ -48,6 +50,8 @@ Holder holder_from(const Core& core, MemberId member, const ClaimId& claim, cons
   holder.session = field_or(text, Tag::session);
   holder.since = WallTime{Duration{since}};
   holder.ttl = terms.ttl;
+  holder.mode = terms.mode;
+  holder.slots = terms.slots;
   return holder;
 }
 
@@ -73,6 +77,34 @@ std::vector<Waiter> waiters_of(const Core& core, const SlotView& slot) {
   return out;
 }
 
+// Of a key that several hold: shown is who holds it longest, and the others beside.
+Observation observe_together(Core& core, const Key& key, const SlotView& slot, Care care) {
+  Observation seen{.key = key};
+  seen.state = State::held;
+  seen.holders = static_cast<std::uint32_t>(slot.together.size());
+  seen.why = rules::words_of_holders(slot.together.front().terms, slot.together.size()) + " hold it";
+  seen.waiting = slot.waiting;
+  seen.line = waiters_of(core, slot);
+  if (slot.waiting != 0) seen.note = std::to_string(slot.waiting) + " in line";
+  bool claimable = true;
+  for (const HoldingView& one : slot.together) {
+    const rules::Occupant occupant = occupant_of(core, one, care);
+    const rules::ClaimVerdict stranger = rules::decide_for_stranger(rules::Expiry::proof, occupant);
+    const bool free = stranger.granted() && (!guarded(core, one) || occupant.verdict.liveness == Liveness::dead);
+    claimable = claimable && free;
+    if (&one == &slot.together.front()) {
+      seen.epoch = one.epoch;
+      seen.holder = holder_of(core, one);
+      seen.verdict = occupant.verdict;
+      if (seen.holders == 1) seen.why += ": " + stranger.why;
+    } else if (seen.companions.size() < kShownCompanions) {
+      seen.companions.push_back({holder_of(core, one), one.epoch, occupant.verdict});
+    }
+  }
+  seen.claimable = claimable;
+  return seen;
+}
+
 // An offer that its grantee does not take up.
 bool does_not_stir(Core& core, const NodeView& node, Duration patience) {
   if ((node.flags & kAbsent) != 0) return false;  // has its grace
@@ -82,8 +114,10 @@ bool does_not_stir(Core& core, const NodeView& node, Duration patience) {
 
 }  // namespace
 
-Holder holder_of(const Core& core, const SlotView& slot) {
-  return holder_from(core, slot.word.member, slot.claim, slot.terms, slot.since, slot.text);
+Holder holder_of(const Core& core, const HoldingView& lease) {
+  Holder holder = holder_from(core, lease.word.member, lease.claim, lease.terms, lease.since, lease.text);
+  if (lease.terms.slots > 1) holder.slot = lease.number;
+  return holder;
 }
 
 Holder holder_of(const Core& core, const NodeView& node) {
@@ -109,40 +143,49 @@ Verdict further_proofs(Core& core, const std::string& text) {
   return {Liveness::dead, "nothing else keeps it"};
 }
 
-Verdict judge_holding(Core& core, const SlotView& slot, Care care) {
+Verdict judge_holding(Core& core, const HoldingView& slot, Care care) {
   const Verdict member = prove(core, slot.word.member, care);
   if (member.liveness != Liveness::dead || (slot.flags & kHasProofs) == 0) return member;
   const Verdict further = further_proofs(core, slot.text);
   return further.liveness == Liveness::dead ? member : further;
 }
 
-bool guarded(const Core& core, const SlotView& slot) {
-  return slot.guard != 0 && core.monotonic_ns() <= slot.guard;
+bool guarded(const Core& core, const HoldingView& lease) {
+  return lease.guard != 0 && core.monotonic_ns() <= lease.guard;
 }
 
-rules::Occupant occupant_of(Core& core, const SlotView& slot, Care care) {
+rules::Occupant occupant_of(Core& core, const HoldingView& lease, Care care) {
   rules::Occupant occupant;
   occupant.kind = rules::Occupant::Kind::holder;
-  const NodeView* grantee = slot.held() ? nullptr : grantee_in(slot);
-  const Holder holder = grantee != nullptr ? holder_of(core, *grantee) : holder_of(core, slot);
+  const Holder holder = holder_of(core, lease);
   occupant.owner = holder.owner;
   occupant.part = holder.part;
   occupant.process = holder.process;
-  if (grantee != nullptr) {
-    occupant.verdict = prove(core, grantee->word.member, care);
-    return occupant;
-  }
-  occupant.verdict = judge_holding(core, slot, care);
-  occupant.hard_ttl = slot.terms.ttl;
-  if (slot.terms.ttl && same_clock(core, slot.word.member)) {
+  occupant.verdict = judge_holding(core, lease, care);
+  occupant.hard_ttl = lease.terms.ttl;
+  if (lease.terms.ttl && same_clock(core, lease.word.member)) {
     occupant.since_extension = {rules::Age::Basis::monotonic,
-                                std::max(Duration{core.monotonic_ns() - slot.monotonic}, Duration{0})};
+                                std::max(Duration{core.monotonic_ns() - lease.monotonic}, Duration{0})};
   }
+  return occupant;
+}
+
+rules::Occupant occupant_of(Core& core, const SlotView& slot, Care care) {
+  const NodeView* grantee = slot.held() ? nullptr : grantee_in(slot);
+  if (grantee == nullptr) return occupant_of(core, static_cast<const HoldingView&>(slot), care);
+  rules::Occupant occupant;
+  occupant.kind = rules::Occupant::Kind::holder;
+  const Holder holder = holder_of(core, *grantee);
+  occupant.owner = holder.owner;
+  occupant.part = holder.part;
+  occupant.process = holder.process;
+  occupant.verdict = prove(core, grantee->word.member, care);
   return occupant;
 }
 
 Observation observe(Core& core, const Key& key, const std::optional<SlotView>& slot, Care care) {
   if (!slot) return observe(core, key, slot, rules::Occupant{});
+  if (!slot->together.empty()) return observe_together(core, key, *slot, care);
   const bool taken = slot->held() || grantee_in(*slot) != nullptr;
   return observe(core, key, slot, taken ? occupant_of(core, *slot, care) : rules::Occupant{});
 }
@@ -160,6 +203,7 @@ Observation observe(Core& core, const Key& key, const std::optional<SlotView>& s
   }
   const rules::ClaimVerdict stranger = rules::decide_for_stranger(rules::Expiry::proof, occupant);
   seen.state = State::held;
+  seen.holders = 1;
   seen.epoch = slot->epoch;
   seen.holder = grantee != nullptr ? holder_of(core, *grantee) : holder_of(core, *slot);
   seen.verdict = occupant.verdict;
@@ -179,19 +223,37 @@ Observation observe(Core& core, const Key& key, const std::optional<SlotView>& s
   return seen;
 }
 
+namespace {
+
+// Whether that lease is over, or may be taken.
+std::optional<Facts::Over> over_in(Core& core, const HoldingView& lease, const rules::Occupant& occupant) {
+  const auto verdict = rules::decide_for_stranger(rules::Expiry::proof, occupant);
+  const bool dead = occupant.verdict.liveness == Liveness::dead;
+  if (lease.guard != 0 && !guarded(core, lease)) {
+    return Facts::Over{lease.index, lease.word.packed(), lease.epoch.value(), EventKind::lost,
+                       "an operation ran past the bound of its guard"};
+  }
+  if (verdict.granted() && (dead || !guarded(core, lease))) {
+    return Facts::Over{lease.index, lease.word.packed(), lease.epoch.value(), EventKind::taken_over, verdict.why};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Facts judge(Core& core, const SlotView& slot, Care care, Duration patience) {
   Facts facts;
   if (slot.held()) {
-    rules::Occupant occupant = occupant_of(core, slot, care);
-    const auto verdict = rules::decide_for_stranger(rules::Expiry::proof, occupant);
-    const bool dead = occupant.verdict.liveness == Liveness::dead;
-    if (slot.guard != 0 && !guarded(core, slot)) {
-      facts.over = {slot.index, slot.word.packed(), slot.epoch.value(), EventKind::lost,
-                    "an operation ran past the bound of its guard"};
-    } else if (verdict.granted() && (dead || !guarded(core, slot))) {
-      facts.over = {slot.index, slot.word.packed(), slot.epoch.value(), EventKind::taken_over, verdict.why};
-    }
-    facts.occupant = std::move(occupant);
+    facts.occupant = occupant_of(core, slot, care);
+    facts.over = over_in(core, slot, facts.occupant);
+  }
+  for (const HoldingView& one : slot.together) {
+    const rules::Occupant occupant = occupant_of(core, one, care);
+    auto over = over_in(core, one, occupant);
+    // One more in the slots needs one place: who lives past its TTL keeps its own while there is another.
+    const bool spared =
+        over && one.terms.slots > 1 && occupant.verdict.liveness != Liveness::dead && !facts.together.empty();
+    if (over && !spared) facts.together.push_back(std::move(*over));
   }
   for (std::size_t i = 0; i < slot.line.size(); ++i) {
     const NodeView& node = slot.line[i];

@@ -12,17 +12,19 @@
 
 namespace tenure::local {
 
-Holder holder_of(const Core& core, const SlotView& slot);
+Holder holder_of(const Core& core, const HoldingView& lease);
 // Of an offered key: whom it is offered to.
 Holder holder_of(const Core& core, const NodeView& node);
 
 // The verdict on a lease by all its proofs: over only when every one is.
-Verdict judge_holding(Core& core, const SlotView& slot, Care care);
+Verdict judge_holding(Core& core, const HoldingView& lease, Care care);
 // What a text names beside the member: live, unknown, or dead when all of it is over.
 Verdict further_proofs(Core& core, const std::string& text);
 
+rules::Occupant occupant_of(Core& core, const HoldingView& lease, Care care);
+// The same of a key: of who holds it alone, or whom it is offered to.
 rules::Occupant occupant_of(Core& core, const SlotView& slot, Care care);
-bool guarded(const Core& core, const SlotView& slot);
+bool guarded(const Core& core, const HoldingView& lease);
 
 // How the key stands.
 Observation observe(Core& core, const Key& key, const std::optional<SlotView>& slot, Care care);
@@ -32,7 +34,7 @@ Observation observe(Core& core, const Key& key, const std::optional<SlotView>& s
 // What was found, pinned to what it was found of.
 struct Facts {
   struct Over {
-    CellIndex slot = 0;
+    CellIndex slot = 0;  // or the cell of a holding
     std::uint64_t word = 0;
     std::uint64_t epoch = 0;
     EventKind kind = EventKind::taken_over;
@@ -45,9 +47,10 @@ struct Facts {
     bool dead = false;  // else: it does not stir, and what it was granted goes on to another
   };
   std::optional<Over> over;
-  rules::Occupant occupant;  // of a slot that is held
+  std::vector<Over> together;  // of those who hold it together
+  rules::Occupant occupant;    // of a slot that is held
   std::vector<Node> nodes;
-  bool none() const { return !over && nodes.empty(); }
+  bool none() const { return !over && together.empty() && nodes.empty(); }
 };
 // `patience`: how long an offer may go unanswered by somebody who is not seen to be stopped.
 Facts judge(Core& core, const SlotView& slot, Care care, Duration patience);

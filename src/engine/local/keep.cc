@@ -4,18 +4,19 @@
 #include "base/limits.h"
 #include "engine/local/events.h"
 #include "engine/local/local_engine.h"
+#include "engine/local/together.h"
 #include "rules/ownership.h"
 
 namespace tenure::local {
 namespace {
 
-std::optional<BootTime> valid_until(const SlotView& slot) {
+std::optional<BootTime> valid_until(const HoldingView& slot) {
   if (!slot.terms.ttl) return std::nullopt;
   return BootTime{Duration{slot.boot}} + *slot.terms.ttl;
 }
 
 // How late it is, if it is.
-std::optional<Duration> late_by(const Core& core, const SlotView& slot) {
+std::optional<Duration> late_by(const Core& core, const HoldingView& slot) {
   const auto until = valid_until(slot);
   if (!until) return std::nullopt;
   const Duration late = core.environment.clock->boottime() - *until;
@@ -38,8 +39,9 @@ Error LocalEngine::lost(const ClaimRef& claim, const std::optional<SlotView>& no
   }
   Error error{Code::lost, claim.key.text() + " is no longer this claim's", "claim it again", nullptr};
   if (!why.empty()) error.message += " (" + why + ")";
-  if (now && now->held()) {
-    error.message += ": it is held by another claim under epoch " + now->epoch.text();
+  if (now && (now->held() || !now->together.empty())) {
+    const Epoch held = now->held() ? now->epoch : now->together.back().epoch;
+    error.message += ": it is held by another claim under epoch " + held.text();
     error.holder = std::make_shared<const Observation>(observe(*core_, claim.key, now, Care::quick));
   } else {
     error.message += ": it was given back or taken away";
@@ -47,15 +49,18 @@ Error LocalEngine::lost(const ClaimRef& claim, const std::optional<SlotView>& no
   return error;
 }
 
-Result<SlotView> LocalEngine::current(const ClaimRef& claim) const {
-  auto slot = read_key(*core_, claim.key.text());
-  if (!slot) return fail(slot.error());
-  const bool ours = *slot && (*slot)->held() && (*slot)->claim == claim.claim && (*slot)->epoch == claim.epoch;
-  if (!ours) return fail(lost(claim, *slot));
-  if ((*slot)->guard != 0 && !guarded(*core_, **slot)) {
+Result<HoldingView> LocalEngine::current(const ClaimRef& claim) const {
+  auto lease = read_lease(*core_, claim.key.text(), claim.claim, claim.epoch);
+  if (!lease) return fail(lease.error());
+  if (!*lease) {
+    auto now = read_key(*core_, claim.key.text());
+    if (!now) return fail(now.error());
+    return fail(lost(claim, *now));
+  }
+  if ((*lease)->guard != 0 && !guarded(*core_, **lease)) {
     return fail(Code::lost, claim.key.text() + " is lost: an operation ran past the bound of its guard");
   }
-  return std::move(**slot);
+  return std::move(**lease);
 }
 
 Result<Renewal> LocalEngine::beat(const ClaimRef& claim) {
@@ -132,9 +137,8 @@ Result<void> LocalEngine::guard(const ClaimRef& claim, Duration at_most, const s
       if (still) {
         slot.body[slot_field::kGuard].store(0, std::memory_order_relaxed);
       } else {
-        take_away(*core_, slot, EventKind::lost, "an operation ran past the bound of its guard", spent);
-        (void)grant_next(*core_, slot, wakes, core_->monotonic_ns());
-        if (end_if_idle(*core_, section->bucket(), seen->index)) spent.slot = seen->index;
+        end_lease(*core_, *section, *seen, EventKind::lost, "an operation ran past the bound of its guard", wakes,
+                  spent);
       }
     }
   }

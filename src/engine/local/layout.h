@@ -24,7 +24,7 @@ static_assert(Word16::is_always_lock_free && Word32::is_always_lock_free && Word
 static_assert(sizeof(Word16) == 2 && sizeof(Word32) == 4 && sizeof(Word64) == 8);
 
 inline constexpr std::uint64_t kMagic = 0x01'65'72'75'6e'65'74'89;  // 0x89 "tenure" 0x01
-inline constexpr std::uint32_t kFormat = 1;
+inline constexpr std::uint32_t kFormat = 2;                         // 1: without those who hold a key together
 
 // ---- members ------------------------------------------------------------------------------------------------------
 
@@ -69,14 +69,16 @@ static_assert(sizeof(MemberRow) == 1024);
 // ---- cells --------------------------------------------------------------------------------------------------------
 
 enum class Kind : std::uint8_t {
-  free,    // nobody's
-  cached,  // a member took it and has not put it to use
-  slot,    // a key that is held, or that somebody waits for
-  node,    // a claim that waits
-  text,    // words of a slot, a node: linked by `next`
+  free,     // nobody's
+  cached,   // a member took it and has not put it to use
+  slot,     // a key that is held, or that somebody waits for
+  node,     // a claim that waits
+  text,     // words of a slot, a node, a holding: linked by `next`
+  holding,  // one of several who hold a key together: a reader, or one in a slot of many
 };
 
-// held: the member of the word is the holder. offered: nobody holds; the line, or else the next comer, decides.
+// held: the member of the word is the holder, alone. offered: nobody holds it alone; those who hold it together, if
+// there are any, have a cell each; the line, or else the next comer, decides who comes next.
 enum class SlotState : std::uint8_t { held = 1, offered = 2 };
 
 // waiting: in line. granted: the key is offered to it. Only the waiter itself, in the section of the key, takes it up.
@@ -104,11 +106,11 @@ using CellIndex = std::uint32_t;
 
 inline constexpr std::size_t kBodyWords = 21;
 struct alignas(64) Cell {
-  Word64 word;   // CommitWord
-  Word32 next;   // cell: overflow of the bucket (slots), the line (nodes), the rest (texts)
-  Word32 home;   // of a slot: its bucket; of a node: the node before it, 0 for the first
+  Word64 word;  // CommitWord
+  Word32 next;  // cell: overflow of the bucket (slots), the line (nodes), the rest (texts), who holds it too (holdings)
+  Word32 home;  // of a slot, a holding: its bucket; of a node: the node before it, 0 for the first
   Word32 futex;  // of a node: raised whenever its waiter should look again; of a slot: how many wait; of a text: bytes
-  Word32 owner;  // of a node: its slot; of a slot: the last in line
+  Word32 owner;  // of a node, a holding: its slot; of a slot: the last in line
   std::array<Word64, kBodyWords> body;
 };
 static_assert(sizeof(Cell) == 192);
@@ -132,8 +134,15 @@ inline constexpr std::size_t kHash = 11;
 inline constexpr std::size_t kKeyRest =
     12;  // first text of a longer key's rest, which belongs to the slot: nobody's member
 inline constexpr std::size_t kKey = 13;  // kInlineKey bytes
+// Of a slot that is offered, in place of kBoot: the first of those who hold it together | how many they are << 32.
+inline constexpr std::size_t kTogether = kBoot;
 }  // namespace slot_field
 static_assert(slot_field::kKey * 8 + kInlineKey == kBodyWords * 8);
+
+// The body of a holding: as of a slot, from kEpoch to kGuard, kText (without key bytes), kTerms and kHash; and this.
+namespace holding_field {
+inline constexpr std::size_t kPlace = 12;  // the holding before it, 0 for the first | number of its slot << 32
+}  // namespace holding_field
 
 // Flags of a slot and of a node.
 inline constexpr std::uint16_t kHasProofs = 1;   // its text names further proofs of life: an owner process, a passed
@@ -162,6 +171,10 @@ inline constexpr std::size_t kDisplacedEpoch = 12;  // of whom the grant displac
 inline constexpr std::size_t kDisplacedWord = 13;   // commit word of that slot before
 inline constexpr std::size_t kDisplacedWhy = 14;    // EventKind: revoked, or taken over
 inline constexpr std::size_t kSince = 15;           // wall, when it began to wait
+// The holding that it gives up when it gets the key, of the same process and part, and its epoch; 0: none. It stands
+// ahead of the line, with arrival 0.
+inline constexpr std::size_t kGivesUp = 16;
+inline constexpr std::size_t kGivesUpEpoch = 17;
 }  // namespace node_field
 
 inline constexpr std::size_t kTextBytes = kBodyWords * 8;

@@ -3,6 +3,7 @@
 #include "engine/local/buckets.h"
 #include "engine/local/cells.h"
 #include "engine/local/membership.h"
+#include "engine/local/together.h"
 #include "engine/local/words_of.h"
 
 namespace tenure::local {
@@ -62,6 +63,21 @@ void enter_line(const Core& core, Cell& slot, CellIndex index) noexcept {
   slot.futex.store(length_of_line(slot) + 1, std::memory_order_relaxed);
 }
 
+void enter_line_first(const Core& core, Cell& slot, CellIndex index) noexcept {
+  Cell& node = core.table.cell(index);
+  const CellIndex first = first_in_line(slot);
+  node.next.store(first, std::memory_order_relaxed);
+  node.home.store(0, std::memory_order_relaxed);
+  if (first != 0) {
+    core.table.cell(first).home.store(index, std::memory_order_relaxed);
+  } else {
+    slot.owner.store(index, std::memory_order_relaxed);
+  }
+  TENURE_POINT("half ahead of the line");
+  set_line(slot, index, grantee_of(slot));
+  slot.futex.store(length_of_line(slot) + 1, std::memory_order_relaxed);
+}
+
 void leave_line(const Core& core, Cell& slot, CellIndex index, Wakes* wakes) noexcept {
   Cell& node = core.table.cell(index);
   const CellIndex next = next_in_line(node);
@@ -100,21 +116,31 @@ CellIndex end_holding(Core& core, Cell& slot) noexcept {
                   std::memory_order_release);
   TENURE_POINT("holding ended");
   const std::uint64_t text = slot.body[kText].load(std::memory_order_relaxed);
-  slot.body[slot_field::kTtl].store(0, std::memory_order_relaxed);
+  slot.body[kTtl].store(0, std::memory_order_relaxed);
+  slot.body[kTogether].store(0, std::memory_order_relaxed);
   slot.body[kGuard].store(0, std::memory_order_relaxed);
   // Flags and text go; the length of the key stays.
   slot.body[kText].store(text >> 48 << 48, std::memory_order_relaxed);
   return adopt_text(core, low(text));
 }
 
-bool grant_next(const Core& core, Cell& slot, Wakes& wakes, std::int64_t now) noexcept {
+Turn grant_next(const Core& core, Cell& slot, Wakes& wakes, std::int64_t now) noexcept {
   for (CellIndex index = first_in_line(slot); index != 0; index = next_in_line(core.table.cell(index))) {
     Cell& node = core.table.cell(index);
     if (!may_be_granted(core, node, now)) continue;
+    if (first_together(slot) != 0) {
+      const Terms terms = terms_from(node.body[node_field::kTerms].load(std::memory_order_relaxed), 0);
+      const rules::Room room = room_in(core, slot, terms, given_up_by(core, node));
+      if (room == rules::Room::taken) return Turn::waits;
+      if (room == rules::Room::other_number) {
+        wakes.raise(node);  // it sees so, and leaves
+        continue;
+      }
+    }
     const Epoch epoch = take_epoch(core);
     if (epoch.none()) {
       wakes.raise(node);
-      return false;
+      return Turn::waits;
     }
     slot.body[kEpoch].store(epoch.value(), std::memory_order_release);
     TENURE_POINT("epoch written");
@@ -125,16 +151,16 @@ bool grant_next(const Core& core, Cell& slot, Wakes& wakes, std::int64_t now) no
     node.word.store(word.packed(), std::memory_order_release);
     TENURE_POINT("granted");
     wakes.raise(node);
-    return true;
+    return Turn::granted;
   }
-  return false;
+  return Turn::nobody;
 }
 
 bool end_if_idle(const Core& core, Bucket& bucket, CellIndex index) noexcept {
   Cell& slot = core.table.cell(index);
   const CommitWord word = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed));
   if (word.kind != Kind::slot || word.state != static_cast<std::uint8_t>(SlotState::offered)) return false;
-  if (first_in_line(slot) != 0) return false;
+  if (first_in_line(slot) != 0 || first_together(slot) != 0) return false;
   slot.word.store(CommitWord{Kind::cached, 0, core.me}.packed(), std::memory_order_release);
   TENURE_POINT("slot ended");
   unlink_slot(core, bucket, index);

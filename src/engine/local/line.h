@@ -61,6 +61,8 @@ inline bool epochs_left(const Core& core) noexcept {
 
 // A node whose word says waiting, at the end of the line.
 void enter_line(const Core& core, Cell& slot, CellIndex node) noexcept;
+// The same ahead of all others.
+void enter_line_first(const Core& core, Cell& slot, CellIndex node) noexcept;
 // Out of the line; its word becomes `cached` by us; a grant to it is withdrawn. Its successor must watch another member
 // now, and is raised; `wakes` is nullptr where that is the same member: of a grantee that became the holder.
 void leave_line(const Core& core, Cell& slot, CellIndex node, Wakes* wakes) noexcept;
@@ -70,11 +72,15 @@ void withdraw_grant(const Core& core, Cell& slot, Wakes& wakes) noexcept;
 // Held becomes offered: the former holder has it no more from here on. Its texts are returned, to be given back.
 CellIndex end_holding(Core& core, Cell& slot) noexcept;
 
-// The key is offered to nobody: grants it to the first in line who may live. False: there is none, or no epoch (then
-// the first is raised, and sees to it).
-bool grant_next(const Core& core, Cell& slot, Wakes& wakes, std::int64_t monotonic_now) noexcept;
+enum class Turn : std::uint8_t {
+  granted,
+  nobody,  // is in line who may live
+  waits,  // the first must wait for those who hold the key together; or no epoch is left (it is raised, and sees to it)
+};
+// The key is offered to nobody: grants it to the first in line who may live, if it has room.
+Turn grant_next(const Core& core, Cell& slot, Wakes& wakes, std::int64_t monotonic_now) noexcept;
 
-// The slot is offered to nobody and nobody waits: it ends. Its word becomes `cached` by us; true then.
+// The slot is offered to nobody, nobody holds it and nobody waits: it ends. Its word becomes `cached` by us; true then.
 bool end_if_idle(const Core& core, Bucket& bucket, CellIndex slot) noexcept;
 
 }  // namespace tenure::local

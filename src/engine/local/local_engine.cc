@@ -10,6 +10,8 @@ namespace {
 Traits traits_of(const env::LocalFolder& folder) {
   Traits traits;
   traits.name = "local";
+  traits.shared = true;
+  traits.slots = true;
   traits.ttl = true;
   traits.first_in_first_out = true;
   traits.durable_epochs = true;

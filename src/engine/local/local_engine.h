@@ -60,10 +60,12 @@ class LocalEngine final : public Engine, private ShortWay {
   Result<void> check_member() const;
   Result<void> check_process() const;
   // The current claim as the table has it, or what became of it.
-  Result<SlotView> current(const ClaimRef& claim) const;
+  Result<HoldingView> current(const ClaimRef& claim) const;
   Error lost(const ClaimRef& claim, const std::optional<SlotView>& now) const;
   Result<bool> revoke_as_seen(const RevokeRequest& request, const std::optional<SlotView>& seen,
                               const Observation& was);
+  Result<bool> end_leases(const std::vector<const HoldingView*>& leases, const std::string& why);
+  Result<bool> withdraw_offer(const SlotView& seen);
   // Raises the durable bound of epochs when half of a block is left, or at once with `now`.
   Result<void> raise_ceiling(bool now);
   void tell();

@@ -114,6 +114,8 @@ class LookingEngine final : public Engine {
   LookingEngine(std::shared_ptr<Sighting> sighting, std::string path)
       : sighting_(std::move(sighting)), path_(std::move(path)) {
     traits_.name = "local";
+    traits_.shared = true;
+    traits_.slots = true;
     traits_.ttl = true;
     traits_.first_in_first_out = true;
     traits_.durable_epochs = true;

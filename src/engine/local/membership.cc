@@ -9,6 +9,7 @@
 #include "engine/local/judge.h"
 #include "engine/local/line.h"
 #include "engine/local/texts.h"
+#include "engine/local/together.h"
 #include "engine/local/words_of.h"
 #include "rules/membership.h"
 
@@ -42,27 +43,31 @@ std::string boot_id_of(const Header& header) {
   return {text, strnlen(text, header.boot_id.size())};
 }
 
-// True: nothing of it is left under this slot.
-Result<bool> clear_slot(Core& core, MemberId member, CellIndex index) {
-  Cell& slot = core.table.cell(index);
-  const std::uint64_t word = slot.word.load(std::memory_order_acquire);
-  const std::string text = load_text(core.table, low(slot.body[slot_field::kText].load(std::memory_order_relaxed)));
-  const bool proofs = (slot.body[slot_field::kText].load(std::memory_order_relaxed) >> 32 & kHasProofs) != 0;
+// True: nothing of it is left under this slot, or as this holding.
+Result<bool> clear_lease(Core& core, MemberId member, CellIndex index) {
+  Cell& cell = core.table.cell(index);
+  const std::uint64_t word = cell.word.load(std::memory_order_acquire);
+  const std::string text = load_text(core.table, low(at(cell, slot_field::kText)));
+  const bool proofs = (flags_of(cell) & kHasProofs) != 0;
   if (proofs && further_proofs(core, text).liveness != Liveness::dead) return false;
   Wakes wakes(core);
   CellIndex former = 0;
-  bool ended = false;
+  CellIndex ended = 0;
+  const bool alone = CommitWord::unpacked(word).kind == Kind::slot;
   {
-    auto section = Section::enter(core, slot.home.load(std::memory_order_relaxed), section_bound(core));
+    auto section = Section::enter(core, cell.home.load(std::memory_order_relaxed), section_bound(core));
     if (!section) return fail(section.error());
-    if (slot.word.load(std::memory_order_relaxed) != word || CommitWord::unpacked(word).member != member) return true;
-    former = end_holding(core, slot);
-    (void)grant_next(core, slot, wakes, core.monotonic_ns());
-    ended = end_if_idle(core, section->bucket(), index);
+    if (cell.word.load(std::memory_order_relaxed) != word || CommitWord::unpacked(word).member != member) return true;
+    const CellIndex slot_index = alone ? index : cell.owner.load(std::memory_order_relaxed);
+    Cell& slot = core.table.cell(slot_index);
+    former = alone ? end_holding(core, slot) : end_together(core, slot, index);
+    if (grantee_of(slot) == 0) (void)grant_next(core, slot, wakes, core.monotonic_ns());
+    if (end_if_idle(core, section->bucket(), slot_index)) ended = slot_index;
   }
   wakes.send();
   give_text(core, former);
-  if (ended) give_slot(core, index);
+  if (!alone) give_cell(core, index);
+  if (ended != 0) give_slot(core, ended);
   return true;
 }
 
@@ -216,8 +221,8 @@ Result<bool> clear_member(Core& core, MemberId member) {
   for (CellIndex index = 1; index <= core.table.last_cell(); ++index) {
     const CommitWord word = CommitWord::unpacked(core.table.cell(index).word.load(std::memory_order_acquire));
     if (word.member != member) continue;
-    if (word.kind == Kind::slot) {
-      auto cleared = clear_slot(core, member, index);
+    if (word.kind == Kind::slot || word.kind == Kind::holding) {
+      auto cleared = clear_lease(core, member, index);
       if (!cleared) return cleared;
       all = all && *cleared;
     } else if (word.kind == Kind::node) {

@@ -11,18 +11,22 @@
 #include "engine/local/cells.h"
 #include "engine/local/events.h"
 #include "engine/local/line.h"
+#include "engine/local/together.h"
 #include "engine/local/words_of.h"
 
 namespace tenure::local {
 namespace {
 
-using Lines = std::map<CellIndex, std::vector<CellIndex>>;  // slot -> its nodes
+struct Found {
+  std::vector<CellIndex> nodes, holdings;
+};
+using Lines = std::map<CellIndex, Found>;  // by slot
 
 Kind kind_of(const Cell& cell) {
   return CommitWord::unpacked(cell.word.load(std::memory_order_acquire)).kind;
 }
 
-// The slots of this bucket, linked again; and their nodes, unsorted.
+// The slots of this bucket, linked again; and their nodes and holdings, unsorted.
 Lines gather(const Core& core, std::uint32_t bucket_index) {
   const Table& table = core.table;
   Bucket& bucket = table.bucket(bucket_index);
@@ -38,9 +42,11 @@ Lines gather(const Core& core, std::uint32_t bucket_index) {
   if (lines.empty()) return lines;
   for (CellIndex index = 1; index <= table.last_cell(); ++index) {
     const Cell& cell = table.cell(index);
-    if (kind_of(cell) != Kind::node) continue;
+    const Kind kind = kind_of(cell);
+    if (kind != Kind::node && kind != Kind::holding) continue;
     const auto line = lines.find(cell.owner.load(std::memory_order_relaxed));
-    if (line != lines.end()) line->second.push_back(index);
+    if (line == lines.end()) continue;
+    (kind == Kind::node ? line->second.nodes : line->second.holdings).push_back(index);
   }
   return lines;
 }
@@ -50,14 +56,16 @@ bool is_granted(const Cell& node) {
          static_cast<std::uint8_t>(NodeState::granted);
 }
 
-// The grant was taken up: the slot has the claim of the node.
-bool is_taken_up(const Cell& slot, const Cell& node) {
-  const CommitWord word = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed));
-  return word.state == static_cast<std::uint8_t>(SlotState::held) &&
-         slot.body[slot_field::kNonce].load(std::memory_order_relaxed) ==
-             node.body[node_field::kNonce].load(std::memory_order_relaxed) &&
-         slot.body[slot_field::kCounter].load(std::memory_order_relaxed) ==
-             node.body[node_field::kCounter].load(std::memory_order_relaxed);
+bool is_claim_of(const Cell& lease, const Cell& node) {
+  return at(lease, slot_field::kNonce) == at(node, node_field::kNonce) &&
+         at(lease, slot_field::kCounter) == at(node, node_field::kCounter);
+}
+
+// The grant was taken up: the slot has the claim of the node, or one of those who hold it together.
+bool is_taken_up(const Core& core, const Cell& slot, const std::vector<CellIndex>& holdings, const Cell& node) {
+  if (!is_offered(slot)) return is_claim_of(slot, node);
+  return std::any_of(holdings.begin(), holdings.end(),
+                     [&](CellIndex index) { return is_claim_of(core.table.cell(index), node); });
 }
 
 void set_waiting(Cell& node) {
@@ -66,9 +74,14 @@ void set_waiting(Cell& node) {
   node.word.store(word.packed(), std::memory_order_release);
 }
 
-void relink(Core& core, CellIndex slot_index, std::vector<CellIndex> nodes, Wakes& wakes) {
+void relink(Core& core, CellIndex slot_index, Found found, Wakes& wakes) {
   const Table& table = core.table;
   Cell& slot = table.cell(slot_index);
+  std::vector<CellIndex>& nodes = found.nodes;
+  if (is_offered(slot)) {
+    clear_together(slot);
+    for (const CellIndex index : found.holdings) link_holding(core, slot, index);
+  }
   std::sort(nodes.begin(), nodes.end(), [&](CellIndex a, CellIndex b) {
     return table.cell(a).body[node_field::kArrival].load(std::memory_order_relaxed) <
            table.cell(b).body[node_field::kArrival].load(std::memory_order_relaxed);
@@ -79,7 +92,7 @@ void relink(Core& core, CellIndex slot_index, std::vector<CellIndex> nodes, Wake
   CellIndex grantee = 0;
   for (CellIndex index : nodes) {
     Cell& node = table.cell(index);
-    if (is_granted(node) && is_taken_up(slot, node)) {
+    if (is_granted(node) && is_taken_up(core, slot, found.holdings, node)) {
       // Its text went to the slot.
       node.word.store(CommitWord{Kind::cached, 0, core.me}.packed(), std::memory_order_release);
       give_cell(core, index);
@@ -87,9 +100,7 @@ void relink(Core& core, CellIndex slot_index, std::vector<CellIndex> nodes, Wake
     }
     enter_line(core, slot, index);
     if (!is_granted(node)) continue;
-    const bool offered = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed)).state ==
-                         static_cast<std::uint8_t>(SlotState::offered);
-    if (offered && grantee == 0) {
+    if (is_offered(slot) && grantee == 0) {
       grantee = index;
     } else {
       set_waiting(node);
@@ -106,12 +117,10 @@ void relink(Core& core, CellIndex slot_index, std::vector<CellIndex> nodes, Wake
 void repair_bucket(Core& core, const Section& section) {
   Wakes wakes(core);
   auto lines = gather(core, section.bucket_index());
-  for (auto& [slot_index, nodes] : lines) {
+  for (auto& [slot_index, found] : lines) {
     Cell& slot = core.table.cell(slot_index);
-    relink(core, slot_index, std::move(nodes), wakes);
-    const bool offered = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed)).state ==
-                         static_cast<std::uint8_t>(SlotState::offered);
-    if (!offered || grantee_of(slot) != 0) continue;
+    relink(core, slot_index, std::move(found), wakes);
+    if (!is_offered(slot) || grantee_of(slot) != 0) continue;
     (void)grant_next(core, slot, wakes, core.monotonic_ns());
     if (end_if_idle(core, section.bucket(), slot_index)) give_slot(core, slot_index);
   }

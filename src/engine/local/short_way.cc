@@ -109,7 +109,8 @@ bool LocalEngine::current(const ShortGrant& grant) const noexcept {
   const std::uint32_t life = core.table.row(core.me.number).life.load(std::memory_order_relaxed);
   if ((life & env::kFlaggedBit) != 0) return false;
   const Cell& slot = core.table.cell(static_cast<CellIndex>(grant.place));
-  const bool ours = slot.word.load(std::memory_order_acquire) == held_word(core) &&
+  const std::uint64_t word = slot.word.load(std::memory_order_acquire);
+  const bool ours = (word == held_word(core) || word == CommitWord{Kind::holding, 0, core.me}.packed()) &&
                     slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) == grant.epoch.value() &&
                     slot.body[slot_field::kGuard].load(std::memory_order_relaxed) == 0;
   if (!ours) return false;

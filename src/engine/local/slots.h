@@ -1,6 +1,8 @@
 // Slots: writing a claim into one. Inside the section of its bucket.
 #pragma once
 
+#include <initializer_list>
+
 #include "engine/local/buckets.h"
 #include "engine/local/snapshot.h"
 #include "engine/local/words_of.h"
@@ -24,6 +26,9 @@ struct Now {
 // A cell of ours becomes the slot of a key that has none, held by us. `rest`: the text of the rest of a long key.
 inline void make_slot(Core& core, Section& section, CellIndex index, const Wanted& wanted, CellIndex rest,
                       const Claim& claim, Epoch epoch, const Now& now) noexcept;
+// The same, offered to nobody: for those who hold it together.
+inline void make_offered_slot(Core& core, Section& section, CellIndex index, const Wanted& wanted, CellIndex rest,
+                              Epoch epoch) noexcept;
 // An offered slot becomes ours under the epoch that it has.
 inline void hold_slot(Core& core, Cell& slot, const Claim& claim, const Now& now) noexcept;
 
@@ -50,8 +55,9 @@ inline std::uint64_t held_word(const Core& core) noexcept {
   return CommitWord{Kind::slot, static_cast<std::uint8_t>(SlotState::held), core.me}.packed();
 }
 
-inline void make_slot(Core& core, Section& section, CellIndex index, const Wanted& wanted, CellIndex rest,
-                      const Claim& claim, Epoch epoch, const Now& now) noexcept {
+// A cell of ours, filled for a key that has no slot; nobody holds it.
+inline void fill_slot(Core& core, Section& section, CellIndex index, const Wanted& wanted, CellIndex rest,
+                      Epoch epoch) noexcept {
   using namespace slot_field;
   Cell& slot = core.table.cell(index);
   slot.next.store(0, std::memory_order_relaxed);
@@ -64,12 +70,30 @@ inline void make_slot(Core& core, Section& section, CellIndex index, const Wante
   slot.body[kKeyRest].store(rest, std::memory_order_relaxed);
   slot.body[kText].store(std::uint64_t{wanted.key.size()} << 48, std::memory_order_relaxed);
   write_bytes(&slot.body[kKey], wanted.key.substr(0, kInlineKey));
+}
+
+inline void make_slot(Core& core, Section& section, CellIndex index, const Wanted& wanted, CellIndex rest,
+                      const Claim& claim, Epoch epoch, const Now& now) noexcept {
+  Cell& slot = core.table.cell(index);
+  fill_slot(core, section, index, wanted, rest, epoch);
   write_claim(core, slot, claim, now);
   TENURE_POINT("slot filled");
   slot.word.store(held_word(core), std::memory_order_release);
   TENURE_POINT("slot held");
   link_slot(core, section.bucket(), index);
   TENURE_POINT("slot linked");
+}
+
+inline void make_offered_slot(Core& core, Section& section, CellIndex index, const Wanted& wanted, CellIndex rest,
+                              Epoch epoch) noexcept {
+  using namespace slot_field;
+  Cell& slot = core.table.cell(index);
+  fill_slot(core, section, index, wanted, rest, epoch);
+  for (const std::size_t field : {kTtl, kGuard, kTogether}) slot.body[field].store(0, std::memory_order_relaxed);
+  slot.word.store(CommitWord{Kind::slot, static_cast<std::uint8_t>(SlotState::offered), {}}.packed(),
+                  std::memory_order_release);
+  TENURE_POINT("offered slot in being");
+  link_slot(core, section.bucket(), index);
 }
 
 inline void hold_slot(Core& core, Cell& slot, const Claim& claim, const Now& now) noexcept {

@@ -1,11 +1,15 @@
 #include "engine/local/snapshot.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
 
+#include "base/limits.h"
 #include "engine/local/cells.h"
 #include "engine/local/line.h"
 #include "engine/local/membership.h"
+#include "engine/local/together.h"
 #include "engine/local/words_of.h"
 
 namespace tenure::local {
@@ -45,9 +49,8 @@ void copy_line(const Table& table, const Cell& slot, SlotView& view) {
 }
 
 // Whatever is read here may be torn; the caller looks at the sequence afterwards.
-SlotView copy_slot(const Table& table, CellIndex index) {
+void copy_holding(const Table& table, CellIndex index, HoldingView& view) {
   const Cell& cell = table.cell(index);
-  SlotView view;
   view.index = index;
   view.word = CommitWord::unpacked(cell.word.load(std::memory_order_relaxed));
   view.epoch = Epoch{at(cell, slot_field::kEpoch)};
@@ -60,13 +63,45 @@ SlotView copy_slot(const Table& table, CellIndex index) {
   const std::uint64_t text = at(cell, slot_field::kText);
   view.flags = static_cast<std::uint16_t>(text >> 32);
   view.text = load_text(table, low(text));
-  const std::size_t length = std::min<std::size_t>(text >> 48, Key::kMaxBytes);
+}
+
+template <class Visit>
+void each_together(const Table& table, const Cell& slot, Visit visit) {
+  CellIndex index = first_together(slot);
+  for (std::size_t step = 0; index != 0 && index <= table.last_cell() && step < limits::kTogether; ++step) {
+    if (!visit(index)) return;
+    index = next_together(table.cell(index));
+  }
+}
+
+void copy_together(const Table& table, const Cell& slot, SlotView& view) {
+  each_together(table, slot, [&](CellIndex index) {
+    HoldingView& one = view.together.emplace_back();
+    copy_holding(table, index, one);
+    one.number = slot_number_of(table.cell(index));
+    return true;
+  });
+  std::sort(view.together.begin(), view.together.end(),
+            [](const HoldingView& a, const HoldingView& b) { return a.epoch < b.epoch; });
+}
+
+SlotView copy_slot(const Table& table, CellIndex index) {
+  const Cell& cell = table.cell(index);
+  SlotView view;
+  copy_holding(table, index, view);
+  const std::size_t length = std::min<std::size_t>(at(cell, slot_field::kText) >> 48, Key::kMaxBytes);
   view.key = read_bytes(&cell.body[slot_field::kKey], std::min(length, kInlineKey));
   if (length > kInlineKey) view.key += load_text(table, low(at(cell, slot_field::kKeyRest)));
   view.grantee = grantee_of(cell);
   view.waiting = length_of_line(cell);
   copy_line(table, cell, view);
+  copy_together(table, cell, view);
   return view;
+}
+
+bool is_of(const Cell& cell, const ClaimId& claim, Epoch epoch) {
+  return at(cell, slot_field::kEpoch) == epoch.value() &&
+         claim_id(at(cell, slot_field::kNonce), at(cell, slot_field::kCounter)) == claim;
 }
 
 Error never_still(const Core& core, std::uint32_t word) {
@@ -85,7 +120,7 @@ Error never_still(const Core& core, std::uint32_t word) {
 
 // Calls `read` until nothing changed in the bucket meanwhile.
 template <class Read>
-Result<std::optional<SlotView>> steady(Core& core, std::uint32_t index, Read read) {
+Result<std::invoke_result_t<Read>> steady(Core& core, std::uint32_t index, Read read) {
   const Bucket& bucket = core.table.bucket(index);
   int sleeps = 0;
   for (int attempt = 0; attempt < kAttempts && sleeps < kSleeps; ++attempt) {
@@ -102,11 +137,11 @@ Result<std::optional<SlotView>> steady(Core& core, std::uint32_t index, Read rea
         continue;
       }
       // Who may not repair sees it as it was left: nobody changes it while the word stays.
-      std::optional<SlotView> left = read();
+      auto left = read();
       if (bucket.lock.load(std::memory_order_acquire) == owner) return left;
       continue;
     }
-    std::optional<SlotView> view = read();
+    auto view = read();
     std::atomic_thread_fence(std::memory_order_acquire);
     if (bucket.sequence.load(std::memory_order_relaxed) == before) return view;
   }
@@ -144,6 +179,25 @@ Result<std::optional<SlotView>> read_key(Core& core, std::string_view key) {
     const CellIndex index = find_slot(core, core.table.bucket(bucket), wanted);
     if (index == 0) return std::nullopt;
     return copy_slot(core.table, index);
+  });
+}
+
+Result<std::optional<HoldingView>> read_lease(Core& core, std::string_view key, const ClaimId& claim, Epoch epoch) {
+  const Wanted wanted(key);
+  const std::uint32_t bucket = core.table.bucket_of(wanted.hash);
+  const Table& table = core.table;
+  return steady(core, bucket, [&]() -> std::optional<HoldingView> {
+    const CellIndex slot = find_slot(core, table.bucket(bucket), wanted);
+    if (slot == 0) return std::nullopt;
+    CellIndex found = !is_offered(table.cell(slot)) && is_of(table.cell(slot), claim, epoch) ? slot : 0;
+    each_together(table, table.cell(slot), [&](CellIndex index) {
+      if (is_of(table.cell(index), claim, epoch)) found = index;
+      return found == 0;
+    });
+    if (found == 0) return std::nullopt;
+    HoldingView view;
+    copy_holding(table, found, view);
+    return view;
   });
 }
 

@@ -23,7 +23,8 @@ struct NodeView {
   std::string text;
 };
 
-struct SlotView {
+// A lease: of a slot that is held alone, or of one of those who hold a key together.
+struct HoldingView {
   CellIndex index = 0;
   CommitWord word;
   Epoch epoch;
@@ -33,12 +34,18 @@ struct SlotView {
   std::int64_t guard = 0;
   Terms terms;
   std::uint16_t flags = 0;
-  std::string key;
+  std::uint32_t number = 0;  // of its slot, with several
   std::string text;
+};
+
+struct SlotView : HoldingView {
+  std::string key;
   CellIndex grantee = 0;
   std::uint32_t waiting = 0;
-  std::vector<NodeView> line;  // the first kShownLine of it, and the grantee wherever it stands
+  std::vector<NodeView> line;         // the first kShownLine of it, and the grantee wherever it stands
+  std::vector<HoldingView> together;  // all of them, in the order of their grants
 
+  // Alone.
   bool held() const { return word.state == static_cast<std::uint8_t>(SlotState::held); }
 };
 
@@ -47,11 +54,14 @@ inline constexpr std::size_t kShownLine = 64;
 // nullopt: the key has no slot. Code::section_busy when it changes all the time, or is held up by a member that is
 // stopped inside.
 Result<std::optional<SlotView>> read_key(Core& core, std::string_view key);
+// The lease of that claim, wherever it lies: alone in the slot, or among those who hold the key together. nullopt: it
+// has none (any more).
+Result<std::optional<HoldingView>> read_lease(Core& core, std::string_view key, const ClaimId& claim, Epoch epoch);
 // The slot in that cell; nullopt: it is none.
 Result<std::optional<SlotView>> read_slot(Core& core, CellIndex slot);
 
 // The very holding that was looked at. Inside its section.
-inline bool is_same(const Cell& slot, const SlotView& seen) noexcept {
+inline bool is_same(const Cell& slot, const HoldingView& seen) noexcept {
   return slot.word.load(std::memory_order_relaxed) == seen.word.packed() &&
          slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) == seen.epoch.value();
 }

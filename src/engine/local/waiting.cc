@@ -9,6 +9,7 @@
 #include "engine/local/claiming.h"
 #include "engine/local/events.h"
 #include "engine/local/texts.h"
+#include "engine/local/together.h"
 
 namespace tenure::local {
 namespace {
@@ -112,11 +113,17 @@ Result<void> Claiming::stand(CellIndex index) {
                 "the line of " + request_.key.text() + " is full: " + std::to_string(kMaxLine) + " wait",
                 "come again later, or with --wait 0");
   }
+  if (gives_up_.holding != 0 && another_gives_up(slot)) {
+    return fail(Code::would_deadlock,
+                "another holder of " + request_.key.text() + " waits for the others to go, as this claim would",
+                "release what this process holds of it, then claim it");
+  }
   Cell& node = core_.table.cell(spare_node_);
   const auto put = [&](std::size_t field, std::uint64_t value) {
     node.body[field].store(value, std::memory_order_relaxed);
   };
-  put(node_field::kArrival, core_.table.header().arrivals.fetch_add(1, std::memory_order_relaxed));
+  const bool first = gives_up_.holding != 0;
+  put(node_field::kArrival, first ? 0 : core_.table.header().arrivals.fetch_add(1, std::memory_order_relaxed));
   put(node_field::kNonce, core_.nonce);
   put(node_field::kCounter, claim_.counter);
   put(node_field::kTtl, claim_.ttl);
@@ -129,14 +136,25 @@ Result<void> Claiming::stand(CellIndex index) {
   put(node_field::kTerms, claim_.terms);
   put(node_field::kDisplacedEpoch, 0);
   put(node_field::kSince, static_cast<std::uint64_t>(now_.wall));
+  put(node_field::kGivesUp, gives_up_.holding);
+  put(node_field::kGivesUpEpoch, gives_up_.epoch.value());
   node.owner.store(index, std::memory_order_relaxed);
   TENURE_POINT("node filled");
   node.word.store(CommitWord{Kind::node, static_cast<std::uint8_t>(NodeState::waiting), core_.me}.packed(),
                   std::memory_order_release);
   TENURE_POINT("node in being");
   node_ = std::exchange(spare_node_, 0);
-  enter_line(core_, slot, node_);
+  first ? enter_line_first(core_, slot, node_) : enter_line(core_, slot, node_);
   return {};
+}
+
+bool Claiming::another_gives_up(const Cell& slot) const {
+  for (CellIndex index = first_in_line(slot); index != 0; index = next_in_line(core_.table.cell(index))) {
+    const Cell& node = core_.table.cell(index);
+    if (node.body[node_field::kArrival].load(std::memory_order_relaxed) != 0) return false;  // they stand in front
+    if (given_up_by(core_, node) != 0) return true;
+  }
+  return false;
 }
 
 bool Claiming::leave(bool held_up) {
@@ -242,43 +260,79 @@ void Claiming::say_until_when(Cell& node) const {
                                             std::memory_order_relaxed);
 }
 
+// Marks the word of a member, so that its death wakes us, and returns what to sleep on. nullopt: there is reason to
+// look at it at once.
+std::optional<env::Watched> Claiming::watch(MemberId member) const {
+  Word32& life = core_.table.row(member.number).life;
+  // It stays marked until its thread ends: the line of memory is written to once, and read after.
+  std::uint32_t value = life.load(std::memory_order_acquire);
+  if ((value & env::kSleepersBit) == 0) {
+    value = life.fetch_or(env::kSleepersBit, std::memory_order_acq_rel) | env::kSleepersBit;
+  }
+  if ((value & env::kFlaggedBit) != 0 || suspicious(core_, member)) return std::nullopt;
+  return env::Watched{&life, value};
+}
+
+// The kernel wakes one sleeper at a death, who may be one that has what it waited for by now: the others are told here.
+void Claiming::relay_death(MemberId member) const {
+  Word32& life = core_.table.row(member.number).life;
+  if ((life.load(std::memory_order_acquire) & env::kFlaggedBit) == 0) return;
+  core_.words->wake(life, std::numeric_limits<int>::max());
+}
+
+bool Claiming::one_is_dying() const {
+  if (!predecessor_.none() && suspicious(core_, predecessor_)) return true;
+  return std::any_of(beside_.begin(), beside_.end(), [&](MemberId member) { return suspicious(core_, member); });
+}
+
+// At most `Others` words beside our own and that of the Stop. False: there is reason to look at one of them at once.
+template <std::size_t Others>
+bool Claiming::sleep_watching(Duration at_most) const {
+  std::array<env::Watched, 2 + Others> watched{env::Watched{&core_.table.cell(node_).futex, node_value_}};
+  std::size_t count = 1;
+  const auto add = [&](MemberId member) {
+    const auto one = watch(member);
+    if (one) watched[count++] = *one;
+    return one.has_value();
+  };
+  if (!predecessor_.none() && predecessor_ != core_.me && !add(predecessor_)) return false;
+  if constexpr (Others > 1) {
+    if (!std::all_of(beside_.begin(), beside_.end(), add)) return false;
+  }
+  if (wait_->stop != nullptr) watched[count++] = {wait_->stop->word(), 0};
+  core_.words->wait(std::span(watched).first(count), at_most);
+  return true;
+}
+
+// False: look at once.
+bool Claiming::sleep_for_death(Duration at_most) {
+  // It is not proven dead yet: no futex tells when its memory is freed.
+  if (++death_looks_ <= kDeathYields) {
+    std::this_thread::yield();
+    return false;
+  }
+  death_poll_ = death_poll_ == Duration{0} ? kFirstDeathPoll : std::min(death_poll_ * 2, kLastDeathPoll);
+  std::array<env::Watched, 2> watched{env::Watched{&core_.table.cell(node_).futex, node_value_}};
+  if (wait_->stop != nullptr) watched[1] = {wait_->stop->word(), 0};
+  core_.words->wait(std::span(watched).first(wait_->stop != nullptr ? 2 : 1), std::min(at_most, death_poll_));
+  return true;
+}
+
 Result<void> Claiming::sleep() {
   const MonotonicTime now = core_.environment.clock->monotonic();
   if (auto error = over(now)) return fail(std::move(*error));
-  Duration most = longest_sleep(now);
-  std::array<env::Watched, 3> watched{env::Watched{&core_.table.cell(node_).futex, node_value_}};
-  std::size_t count = 1;
-  const bool dying = !predecessor_.none() && suspicious(core_, predecessor_);
-  if (dying) {
-    // It is not proven dead yet: no futex tells when its memory is freed.
-    if (++death_looks_ <= kDeathYields) {
-      std::this_thread::yield();
-      return {};
-    }
-    death_poll_ = death_poll_ == Duration{0} ? kFirstDeathPoll : std::min(death_poll_ * 2, kLastDeathPoll);
-    most = std::min(most, death_poll_);
-  } else if (!predecessor_.none() && predecessor_ != core_.me) {
+  const Duration most = longest_sleep(now);
+  bool slept = false;
+  if (one_is_dying()) {
+    slept = sleep_for_death(most);
+  } else {
     death_poll_ = Duration{0};
     death_looks_ = 0;
-    Word32& life = core_.table.row(predecessor_.number).life;
-    // It stays marked until its thread ends: the line of memory is written to once, and read after.
-    std::uint32_t value = life.load(std::memory_order_acquire);
-    if ((value & env::kSleepersBit) == 0) {
-      value = life.fetch_or(env::kSleepersBit, std::memory_order_acq_rel) | env::kSleepersBit;
-    }
-    if ((value & env::kFlaggedBit) != 0 || suspicious(core_, predecessor_)) return {};
-    watched[count++] = {&life, value};
+    slept = beside_.empty() ? sleep_watching<1>(most) : sleep_watching<1 + kWatchedTogether>(most);
   }
-  if (wait_->stop != nullptr) watched[count++] = {wait_->stop->word(), 0};
-  core_.words->wait(std::span(watched).first(count), most);
-  // The kernel wakes one sleeper at a death, who may be one that has what it waited for by now: the others are told
-  // here.
-  if (!predecessor_.none() && predecessor_ != core_.me) {
-    Word32& life = core_.table.row(predecessor_.number).life;
-    if ((life.load(std::memory_order_acquire) & env::kFlaggedBit) != 0) {
-      core_.words->wake(life, std::numeric_limits<int>::max());
-    }
-  }
+  if (!slept) return {};
+  if (!predecessor_.none() && predecessor_ != core_.me) relay_death(predecessor_);
+  for (const MemberId member : beside_) relay_death(member);
   slept_to_the_bound_ = core_.environment.clock->monotonic() - now >= bound_of_place();
   // Where a proof beyond the member's own is asked for, nothing wakes us when it falls.
   const bool quiet = slept_to_the_bound_ && !(place_ == 0 && further_proofs_);

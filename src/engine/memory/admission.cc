@@ -2,17 +2,14 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
+#include "rules/sharing.h"
+
 namespace tenure::memory {
 
 namespace {
 
 using Answer = rules::ClaimVerdict::Answer;
-
-// Whether two leases of one key can stand side by side, their number aside.
-bool coexist(const Terms& one, const Terms& other) {
-  if (one.mode == Mode::shared && other.mode == Mode::shared) return true;
-  return one.mode == other.mode && one.slots == other.slots && one.slots > 1;
-}
 
 rules::ClaimVerdict verdict_on(const Holding& holding, const ClaimRequest& request, const Viewer& viewer) {
   const rules::Claimant claimant{request.owner, request.part, viewer.self()};
@@ -42,9 +39,13 @@ Admission admit(const Slot& slot, const ClaimRequest& request, const Viewer& vie
     if (verdict.answer == Answer::reclaim) {
       admission.own = i;
       admission.verdict = std::move(verdict);
-    } else if (coexist(holding.terms, request.terms)) {
+    } else if (rules::coexist(holding.terms, request.terms)) {
       ++companions;
       if (verdict.granted()) takeable.push_back(i);
+    } else if (rules::room_beside(holding.terms, 1, request.terms) == rules::Room::other_number && !verdict.granted()) {
+      auto refusal = refuse(i, {Answer::held, "it is held as " + std::to_string(holding.terms.slots) + " slots", {}});
+      refusal.other_number = true;
+      return refusal;
     } else if (verdict.granted()) {
       admission.displaced.push_back(i);
       if (!admission.own) admission.verdict = std::move(verdict);
@@ -60,10 +61,21 @@ Admission admit(const Slot& slot, const ClaimRequest& request, const Viewer& vie
     --companions;
   }
   if (limited && companions > 0 && companions >= request.terms.slots) {
-    return refuse(0, {Answer::held, "all " + std::to_string(request.terms.slots) + " slots are taken", std::nullopt});
+    return refuse(0, {Answer::held, rules::words_of_holders(request.terms, companions) + " are taken", std::nullopt});
+  }
+  if (companions >= limits::kTogether) {
+    return refuse(0, {Answer::held, "as many hold it together as may, " + std::to_string(companions), std::nullopt});
   }
   std::sort(admission.displaced.begin(), admission.displaced.end());
   return admission;
+}
+
+std::uint32_t free_number(const Slot& slot) {
+  for (std::uint32_t number = 0;; ++number) {
+    const bool taken = std::any_of(slot.holdings.begin(), slot.holdings.end(),
+                                   [&](const Holding& holding) { return holding.holder.slot == number; });
+    if (!taken) return number;
+  }
 }
 
 bool is_reclaim(const Slot& slot, const ClaimRequest& request, const Viewer& viewer) {

@@ -36,6 +36,8 @@ Holder holder_for(const ClaimRequest& request, const env::Environment& environme
   holder.session = request.session;
   holder.since = environment.clock->wall();
   holder.ttl = request.terms.ttl;
+  holder.mode = request.terms.mode;
+  holder.slots = request.terms.slots;
   return holder;
 }
 
@@ -77,11 +79,24 @@ Result<memory::Slot*> MemoryEngine::enter_line(memory::Waiter& waiter) {
                                          " may wait for one key, and so many wait for " + key.text() + " already");
   }
   if (memory::is_reclaim(slot, waiter.request, viewer_)) {
+    if (another_gives_up(slot, waiter.request)) {
+      return fail(Code::would_deadlock,
+                  "another holder of " + key.text() + " waits for the others to go, as this claim would",
+                  "release what this process holds of it, then claim it");
+    }
     slot.line.push_front(&waiter);
   } else {
     slot.line.push_back(&waiter);
   }
   return &slot;
+}
+
+// Both hold it together with others, and each waits for the other to go.
+bool MemoryEngine::another_gives_up(const memory::Slot& slot, const ClaimRequest& request) const {
+  if (memory::admit(slot, request, viewer_).granted) return false;
+  return std::any_of(slot.line.begin(), slot.line.end(), [&](const memory::Waiter* other) {
+    return memory::is_reclaim(slot, other->request, memory::Viewer(other->environment));
+  });
 }
 
 void MemoryEngine::leave_line(const memory::Waiter& waiter) {
@@ -102,6 +117,7 @@ Result<Grant> MemoryEngine::wait_in_line(std::unique_lock<std::mutex>& lock, mem
     settle(waiter.request.key, slot);
     if (waiter.outcome) return *waiter.outcome;
     if (wait.at_most == Duration{0}) return fail(refusal(waiter.request, slot));
+    if (memory::admit(slot, waiter.request, viewer_).other_number) return fail(refusal(waiter.request, slot));
     if (wait.stop != nullptr && wait.stop->requested()) {
       return fail(Code::cancelled, "the wait for " + waiter.request.key.text() + " was given up");
     }
@@ -165,8 +181,10 @@ Result<Grant> MemoryEngine::grant(memory::Waiter& waiter, memory::Slot& slot, co
   }
   if (admission.own) ending.push_back(*admission.own);
   std::sort(ending.rbegin(), ending.rend());  // from the back, so that indexes stay true
+  std::optional<std::uint32_t> number;
   for (std::size_t index : ending) {
     const bool own = admission.own == index;
+    if (own) number = slot.holdings[index].holder.slot;
     store_->remember(slot.holdings[index],
                      own ? "its own process and part claimed it again" : "taken over: " + admission.verdict.why);
     slot.holdings.erase(slot.holdings.begin() + static_cast<std::ptrdiff_t>(index));
@@ -179,6 +197,10 @@ Result<Grant> MemoryEngine::grant(memory::Waiter& waiter, memory::Slot& slot, co
                           .extended_monotonic = theirs.clock->monotonic(),
                           .extended_boot = theirs.clock->boottime(),
                           .guarded_until = std::nullopt};
+  if (holding.terms.slots > 1) {
+    holding.holder.slot = number ? number : memory::free_number(slot);
+    grant.slot = holding.holder.slot;
+  }
   if (holding.terms.ttl) grant.valid_until = holding.extended_boot + *holding.terms.ttl;
   slot.holdings.push_back(std::move(holding));
   return grant;
@@ -198,6 +220,10 @@ Error MemoryEngine::refusal(const ClaimRequest& request, const memory::Slot& slo
     seen.frees_in = admission.verdict.frees_in;
     error.message = key + " is held by " + blocker.holder.owner + ": " + admission.verdict.why;
     if (admission.verdict.answer == rules::ClaimVerdict::Answer::held_by_part) error.code = Code::held_by_part;
+    if (admission.other_number) {
+      error.code = Code::slots_differ;
+      error.remedy = "ask for as many as the others do";
+    }
   }
   error.holder = std::make_shared<const Observation>(std::move(seen));
   return error;

@@ -54,6 +54,7 @@ class MemoryEngine final : public Engine {
 
   Result<Grant> wait_in_line(std::unique_lock<std::mutex>& lock, memory::Waiter& waiter, const Wait& wait);
   Result<memory::Slot*> enter_line(memory::Waiter& waiter);
+  bool another_gives_up(const memory::Slot& slot, const ClaimRequest& request) const;
   void leave_line(const memory::Waiter& waiter);
 
   std::shared_ptr<MemoryStore> store_;

@@ -3,8 +3,14 @@
 #include <algorithm>
 
 #include "rules/liveness.h"
+#include "rules/sharing.h"
 
 namespace tenure::memory {
+namespace {
+
+constexpr std::size_t kShownCompanions = 63;
+
+}  // namespace
 
 Verdict Viewer::judge(const ProcessIdentity& process) const {
   const env::Processes& processes = *environment_.processes;
@@ -46,6 +52,7 @@ Observation Viewer::observe(const Key& key, const Holding& holding) const {
   const rules::ClaimVerdict stranger = rules::decide_for_stranger(rules::Expiry::proof, seen);
   Observation observation{.key = key};
   observation.state = State::held;
+  observation.holders = 1;
   observation.epoch = holding.epoch;
   observation.holder = holding.holder;
   observation.verdict = seen.verdict;
@@ -67,8 +74,12 @@ Observation Viewer::observe(const Key& key, const Slot& slot) const {
     const Observation other = observe(key, slot.holdings[i]);
     if (observation.claimable && !other.claimable) observation.why = other.why;
     observation.claimable = observation.claimable && other.claimable;
+    if (i <= kShownCompanions) observation.companions.push_back({*other.holder, other.epoch, other.verdict});
   }
-  if (slot.holdings.size() > 1) observation.note = "and " + std::to_string(slot.holdings.size() - 1) + " more hold it";
+  observation.holders = static_cast<std::uint32_t>(slot.holdings.size());
+  if (slot.holdings.size() > 1 && !observation.claimable) {
+    observation.why = rules::words_of_holders(slot.holdings.front().terms, slot.holdings.size()) + " hold it";
+  }
   return observation;
 }
 

@@ -26,7 +26,8 @@ static_assert(sizeof(Word) == sizeof(std::uint32_t) && Word::is_always_lock_free
 
 // How often the other words are looked at where the system cannot sleep on several.
 constexpr Duration kLook = std::chrono::milliseconds{10};
-constexpr std::size_t kMostWords = 3;
+constexpr std::size_t kFewWords = 3;  // of nearly all sleeps
+constexpr std::size_t kMostWords = 64;
 
 // struct futex_waitv and FUTEX_32 of linux/futex.h, which older headers lack.
 struct Waiter {
@@ -64,8 +65,9 @@ bool sleep_on_one(const Watched& watched, Duration at_most) {
 }
 
 // False when the system turned out not to offer it.
+template <std::size_t Most>
 bool sleep_on_many(std::span<const Watched> words, Duration at_most) {
-  std::array<Waiter, kMostWords> waiters{};
+  std::array<Waiter, Most> waiters{};
   for (std::size_t i = 0; i < words.size(); ++i) {
     waiters[i].value = words[i].expected;
     waiters[i].address = reinterpret_cast<std::uintptr_t>(words[i].word);
@@ -101,7 +103,8 @@ void RealWords::wait(std::span<const Watched> words, Duration at_most) {
     return;
   }
   if (many()) {
-    if (sleep_on_many(words, at_most)) return;
+    const bool few = words.size() <= kFewWords;
+    if (few ? sleep_on_many<kFewWords>(words, at_most) : sleep_on_many<kMostWords>(words, at_most)) return;
     many_.store(false, std::memory_order_relaxed);  // a filter was put on since
   }
   sleep_and_look(words, at_most);
