@@ -190,7 +190,7 @@ class Help(Case):
         text = self.tenure("--help", check=0).stdout
         self.assert_fits(text, commands_may_be_longer=False)
         names = re.findall(r"^  ([a-z]+) ", text, re.M)
-        self.assertEqual(names, ["run", "claim", "renew", "verify", "write", "release", "who", "ls", "watch", "wait",
+        self.assertEqual(names, ["run", "claim", "renew", "verify", "write", "release", "who", "ls", "top", "watch", "wait",
                                  "log", "revoke", "space", "doctor", "completion", "manual"])
         page = content(os.path.join(os.path.dirname(__file__), "../../docs/reference/commands.md"))
         for name in names:
