@@ -60,11 +60,13 @@ struct Holder {
   std::optional<std::uint32_t> slot;
 };
 
-// One of several who hold a key together: readers, or those in its slots.
+// One of those who hold a key together: readers, or those in its slots.
 struct Companion {
   Holder holder;
   Epoch epoch;
   Verdict verdict;
+  bool over = false;  // proven dead, or past its TTL: its place is to be had
+  std::string why;    // or why it is not
 };
 
 // Somebody in line for a key.
@@ -93,10 +95,10 @@ struct Observation {
   // Whether a claim made now by a stranger would be granted, and why or why not, in one clause.
   bool claimable = false;
   std::string why;
-  // How many hold it: 0 of a free key, 1 of one that is held alone. Where it is more, `holder` is the one that holds it
-  // longest, and these are the others in the order of their grants.
+  // How many hold it: 0 of a free key, 1 of one that is held alone. Those who hold it together are here, all of them,
+  // in the order of their grants; `holder` is the first of them.
   std::uint32_t holders = 0;
-  std::vector<Companion> companions;
+  std::vector<Companion> together;
   // How long since the holder last gave a sign, where that can be said on a clock that we share with it.
   std::optional<Duration> silent_for;
   // When it becomes claimable by itself, if it does.

@@ -32,6 +32,8 @@ struct Arguments {
   Text reason;
   Text wait;
   Text ttl;
+  Text slots;
+  bool shared = false;
   Text grace;
   Text on_lost;
   Text until;

@@ -1,5 +1,6 @@
 #include "cli/claiming.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "cli/layout.h"
 #include "cli/numbers.h"
@@ -20,6 +21,17 @@ std::string wrapped(const std::string& text) {
   return out;
 }
 
+Result<void> set_together(const Arguments& arguments, Terms& terms) {
+  if (arguments.shared) terms.mode = Mode::shared;
+  if (!arguments.slots) return {};
+  if (arguments.shared) return fail(Code::usage, "either --slots or --shared: readers have no number");
+  const auto slots = number_of(*arguments.slots, limits::kTogether, "--slots");
+  if (!slots) return fail(slots.error());
+  if (*slots == 0) return fail(Code::usage, "--slots wants 1 or more: nobody could hold it");
+  terms.slots = static_cast<std::uint32_t>(*slots);
+  return {};
+}
+
 }  // namespace
 
 Result<ClaimOptions> claim_options(const Arguments& arguments, std::optional<Duration> otherwise) {
@@ -34,6 +46,7 @@ Result<ClaimOptions> claim_options(const Arguments& arguments, std::optional<Dur
   if (!ttl) return fail(ttl.error());
   if (*ttl && **ttl <= Duration{0}) return fail(Code::bad_duration, "--ttl must be more than 0");
   options.terms.ttl = *ttl;
+  if (auto together = set_together(arguments, options.terms); !together) return fail(together.error());
   if (arguments.on_lost && trim(*arguments.on_lost).empty()) {
     return fail(Code::usage, "--on-lost wants term, kill, warn or a command for sh");
   }

@@ -9,14 +9,14 @@ namespace {
 
 using Names = std::string_view;
 
-constexpr Names kRun[] = {"KEY…",           "--space",     "--wait",        "--ticket",  "--keep-place",
-                          "--ttl",          "--reason",    "--owner",       "--part",    "--session",
-                          "--channel",      "--version",   "--until",       "--on-lost", "--grace",
-                          "--no-reentrant", "--busy-exit", "--status-file", "--json",    "--help"};
-constexpr Names kClaim[] = {"KEY",     "--pid",  "--ttl",     "--for session", "--handle-file NEWFILE",
-                            "--space", "--wait", "--ticket",  "--keep-place",  "--reason",
-                            "--owner", "--part", "--session", "--channel",     "--version",
-                            "--json",  "--help"};
+constexpr Names kRun[] = {"KEY…",        "--space",       "--wait",   "--ticket",  "--keep-place", "--ttl",
+                          "--slots",     "--shared",      "--reason", "--owner",   "--part",       "--session",
+                          "--channel",   "--version",     "--until",  "--on-lost", "--grace",      "--no-reentrant",
+                          "--busy-exit", "--status-file", "--json",   "--help"};
+constexpr Names kClaim[] = {
+    "KEY",       "--pid",     "--ttl",     "--slots",      "--shared", "--for session", "--handle-file NEWFILE",
+    "--space",   "--wait",    "--ticket",  "--keep-place", "--reason", "--owner",       "--part",
+    "--session", "--channel", "--version", "--json",       "--help"};
 constexpr Names kHandle[] = {"-", "--handle-file", "--json", "--help"};
 constexpr Names kVerify[] = {"KEY", "--epoch", "--space", "--handle-file", "--json", "--help"};
 constexpr Names kWrite[] = {"KEY", "PATH", "--epoch", "--size", "--space", "--json", "--help"};

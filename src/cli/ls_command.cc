@@ -19,8 +19,12 @@ constexpr std::array<std::size_t, kColumnCount - 1> kWidest = {30, 16, 7, 16, 10
 // Who waits, and why it is held.
 std::string remarks_on(const Observation& seen) {
   const std::string reason = seen.holder ? seen.holder->reason : seen.why;
-  const std::string both = seen.note.empty() || reason.empty() ? seen.note + reason : seen.note + "; " + reason;
-  return escape_controls(both);
+  const std::string who = words_of_holders(seen);
+  std::string all;
+  for (const std::string& each : {who, seen.note, reason}) {
+    if (!each.empty()) all += (all.empty() ? "" : "; ") + each;
+  }
+  return escape_controls(all);
 }
 
 Row row_of(const Observation& seen, const Viewpoint& from) {

@@ -1,5 +1,6 @@
 #include "cli/nesting.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <vector>
@@ -30,17 +31,31 @@ class Search {
  public:
   explicit Search(std::vector<Observation> all) : all_(std::move(all)) {
     for (const Observation& each : all_) {
-      if (each.holder && is_around_us(each.holder->process)) ours_.insert(each.key.text());
+      const bool ours =
+          std::ranges::any_of(holders_of(each), [](const OneHolder& one) { return is_around_us(one.holder->process); });
+      if (ours) ours_.insert(each.key.text());
     }
   }
 
   // From the holder of a key to a key of ours.
   std::optional<std::string> from(const Observation& seen) {
-    if (ours_.empty() || !seen.holder || !visited_.insert(seen.key.text()).second) return std::nullopt;
-    const std::string so_far = escape_controls(seen.key.text()) + " is held by " + escape_controls(seen.holder->owner) +
-                               " (pid " + std::to_string(seen.holder->process.pid) + "), which waits for ";
+    if (ours_.empty() || !visited_.insert(seen.key.text()).second) return std::nullopt;
+    // Any reader keeps the key from a writer; but one in a slot that waits for nobody may go, and leave it.
+    std::optional<std::string> circle;
+    for (const OneHolder& each : holders_of(seen)) {
+      auto found = from(seen.key, *each.holder);
+      if (!found && each.holder->slots > 1) return std::nullopt;
+      if (!circle) circle = std::move(found);
+    }
+    return circle;
+  }
+
+ private:
+  std::optional<std::string> from(const Key& key, const Holder& holder) {
+    const std::string so_far = escape_controls(key.text()) + " is held by " + escape_controls(holder.owner) + " (pid " +
+                               std::to_string(holder.process.pid) + "), which waits for ";
     for (const Observation& next : all_) {
-      if (!waits(*seen.holder, next)) continue;
+      if (!waits(holder, next)) continue;
       const std::string name = escape_controls(next.key.text());
       if (ours_.contains(next.key.text())) return so_far + name + ", which you hold";
       if (auto rest = from(next)) return so_far + name + "; " + *rest;
@@ -48,7 +63,6 @@ class Search {
     return std::nullopt;
   }
 
- private:
   static bool is_around_us(const ProcessIdentity& process) {
     return is_ancestor(process) || process == compose::real_environment().processes->self().identity;
   }
@@ -76,13 +90,24 @@ std::string holds_with(const std::string& before, const Lease& lease, const std:
   return (before.empty() ? "" : before + ";") + entry_of(lease.epoch(), lease.key(), url);
 }
 
-Nesting nesting_in(const Observation& seen, const std::string& url) {
-  if (!seen.holder) return Nesting::none;
-  const bool named = told_of(entry_of(seen.epoch, seen.key, url));
-  if (is_ancestor(seen.holder->process)) return named ? Nesting::within : Nesting::unasked;
-  if (!named) return Nesting::none;
-  // Pid 1 has a parent, too: 0, of which there is nothing to be seen.
-  return ancestors_are_seen() ? Nesting::elsewhere : Nesting::unseen;
+Around nesting_in(const Observation& seen, const std::string& url) {
+  Around closest;
+  for (const OneHolder& each : holders_of(seen)) {
+    const bool named = told_of(entry_of(each.epoch, seen.key, url));
+    if (is_ancestor(each.holder->process)) {
+      const Nesting nesting = named ? Nesting::within : Nesting::unasked;
+      if (closest.nesting != Nesting::within) closest = {nesting, each};
+    } else if (named && closest.nesting == Nesting::none) {
+      // Pid 1 has a parent, too: 0, of which there is nothing to be seen.
+      closest = {ancestors_are_seen() ? Nesting::elsewhere : Nesting::unseen, each};
+    }
+  }
+  return closest;
+}
+
+bool covers(const Holder& held, const Terms& wanted) {
+  if (held.mode == Mode::exclusive && held.slots == 1) return true;
+  return held.mode == wanted.mode && held.slots == wanted.slots;
 }
 
 std::optional<std::string> circle_of(const Space& space, const Observation& wanted, bool holding) {

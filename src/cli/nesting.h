@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/observation_view.h"
 #include "tenure/space.h"
 
 namespace tenure::cli {
@@ -27,8 +28,15 @@ enum class Nesting : unsigned char {
   unseen,     // the variable names this lease, and whether we run inside cannot be seen: there is no /proc
   elsewhere,  // the variable names this lease, but we do not run inside
 };
-// How we stand to the holder of a key.
-Nesting nesting_in(const Observation& seen, const std::string& url);
+struct Around {
+  Nesting nesting = Nesting::none;
+  OneHolder holder;  // which of those who hold it; valid while the observation is
+};
+// How we stand to those who hold a key: to the one that is closest to us.
+Around nesting_in(const Observation& seen, const std::string& url);
+
+// Whether a lease of those terms does for who would claim these: it is as exclusive, or one of the same slots.
+bool covers(const Holder& held, const Terms& wanted);
 
 // We hold something, by a run around us or (`holding`) ourselves, that the holder of `wanted` (or whom it waits for,
 // and so on) waits for: then waiting for `wanted` would never end. In words: "deploy is held by pid 7, which waits for

@@ -81,6 +81,30 @@ void add_holder(Lines& lines, const Holder& holder, const Viewpoint& from) {
   lines.escaped("version", holder.version);
   lines.escaped("session", holder.session);
   if (holder.ttl) lines.add("ttl", words(*holder.ttl));
+  if (holder.slot) lines.add("slot", std::to_string(*holder.slot) + " of " + std::to_string(holder.slots));
+  if (holder.mode == Mode::shared) lines.add("mode", "shared: a reader");
+}
+
+constexpr std::size_t kShownTogether = 8;
+
+// "builder (pid 4711, user ann), epoch 17, slot 2, for 2 min 3 s, live: release 4.2"
+void add_companions(Lines& lines, const Observation& seen, const Viewpoint& from) {
+  // The first is shown above.
+  for (std::size_t i = 1; i < std::min(seen.together.size(), kShownTogether); ++i) {
+    const Companion& each = seen.together[i];
+    std::string text =
+        escape_controls(each.holder.owner) + " (" + process_of(each.holder, from) + "), epoch " + each.epoch.text();
+    if (each.holder.slot) text += ", slot " + std::to_string(*each.holder.slot);
+    const std::string ago = age(each.holder, from);
+    if (!ago.empty()) text += ", for " + ago;
+    text += std::string(", ") + word_of(each.verdict.liveness);
+    if (each.verdict.liveness != Liveness::live) text += " (" + escape_controls(each.verdict.evidence) + ")";
+    if (!each.holder.reason.empty()) text += ": " + escape_controls(each.holder.reason);
+    lines.add(i == 1 ? "and by" : "", text);
+  }
+  if (seen.together.size() > kShownTogether) {
+    lines.add("", "and " + std::to_string(seen.together.size() - kShownTogether) + " more");
+  }
 }
 
 constexpr std::size_t kShownWaiters = 8;
@@ -139,6 +163,9 @@ boost::json::object to_json(const Holder& holder, const Viewpoint& from) {
     out["held_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(from.now - holder.since).count();
   }
   if (holder.ttl) out["ttl_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(*holder.ttl).count();
+  out["mode"] = holder.mode == Mode::shared ? "shared" : "exclusive";
+  out["slots"] = holder.slots;
+  if (holder.slot) out["slot"] = *holder.slot;
   return out;
 }
 
@@ -153,6 +180,19 @@ boost::json::array to_json(const std::vector<Waiter>& line, const Viewpoint& fro
       waiter["waited_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(from.now - each.since).count();
     }
     out.push_back(std::move(waiter));
+  }
+  return out;
+}
+
+boost::json::array to_json(const std::vector<Companion>& companions, const Viewpoint& from) {
+  boost::json::array out;
+  for (const Companion& each : companions) {
+    out.push_back(boost::json::object{{"epoch", each.epoch.value()},
+                                      {"liveness", word_of(each.verdict.liveness)},
+                                      {"evidence", each.verdict.evidence},
+                                      {"over", each.over},
+                                      {"why", each.why},
+                                      {"holder", to_json(each.holder, from)}});
   }
   return out;
 }
@@ -205,16 +245,39 @@ bool is_held(const Observation& seen) {
   return seen.state != State::free && !seen.claimable;
 }
 
+std::vector<OneHolder> holders_of(const Observation& seen) {
+  std::vector<OneHolder> all;
+  if (seen.holder && seen.together.empty()) all.push_back({&*seen.holder, seen.epoch});
+  for (const Companion& each : seen.together) all.push_back({&each.holder, each.epoch});
+  return all;
+}
+
+std::string words_of_holders(const Observation& seen) {
+  const std::string count = std::to_string(seen.holders);
+  if (!seen.holder || !hold_together(seen)) return {};
+  if (seen.holder->mode == Mode::shared) return count + (seen.holders == 1 ? " reader" : " readers");
+  return count + " of " + std::to_string(seen.holder->slots) + " slots";
+}
+
+bool hold_together(const Observation& seen) {
+  return seen.holder && (seen.holder->mode == Mode::shared || seen.holder->slots > 1);
+}
+
 std::vector<Step> next_steps(const Observation& seen, const Viewpoint& from) {
   const std::string key = key_argument(seen.key);
-  const std::string pin = seen.epoch.none() ? "" : " --epoch " + seen.epoch.text();
-  const Step take{"to take it", "tenure run" + from.space_option + " " + key_and_command(seen.key)};
+  // Of several together one epoch names one alone.
+  const std::string pin = seen.epoch.none() || seen.holders > 1 ? "" : " --epoch " + seen.epoch.text();
+  const bool slots = seen.holder && seen.holder->slots > 1;
+  const std::string terms = slots ? " --slots " + std::to_string(seen.holder->slots) : "";
+  const Step take{"to take it", "tenure run" + from.space_option + terms + " " + key_and_command(seen.key)};
   if (seen.state == State::free) return {take};
   if (seen.claimable) return {take, {"to clear it", "tenure revoke" + from.space_option + pin + " " + key}};
   const Step take_away{"to take it away",
                        "tenure revoke" + from.space_option + " --force --reason " + kReasonToType + pin + " " + key};
   // One who runs inside the command of the holder would wait for its own end.
-  if (seen.holder && is_ancestor(seen.holder->process)) return {take_away};
+  const bool around_us =
+      std::ranges::any_of(holders_of(seen), [](const OneHolder& each) { return is_ancestor(each.holder->process); });
+  if (around_us) return {take_away};
   return {{"to wait for it", take.command}, take_away};
 }
 
@@ -239,8 +302,13 @@ std::string one_line(const Observation& seen, const Viewpoint& from) {
   if (seen.state == State::free) return "free";
   if (!seen.holder) return std::string(word_of(seen.state)) + ", holder not readable";
   const bool expired = seen.claimable && seen.verdict.liveness != Liveness::dead;
-  std::string out = (expired ? "expired, but still with " : "held by ") + escape_controls(seen.holder->owner) + " (" +
-                    process_of(*seen.holder, from) + ")";
+  std::string out = expired ? "expired, but still with " : "held by ";
+  if (seen.holders > 1) {
+    const bool readers = seen.holder->mode == Mode::shared;
+    out = readers ? "held by " + words_of_holders(seen) + ", the first "
+                  : "held in " + words_of_holders(seen) + ", first by ";
+  }
+  out += escape_controls(seen.holder->owner) + " (" + process_of(*seen.holder, from) + ")";
   const std::string ago = age(*seen.holder, from);
   if (!ago.empty()) out += " for " + ago;
   return out + ", " + word_of(seen.verdict.liveness);
@@ -262,6 +330,7 @@ std::string fields(const Observation& seen, const Viewpoint& from) {
     lines.add("frees", "when its holder ends or gives it back");
   }
   lines.escaped("claimable", (seen.claimable ? "yes" : "no") + (seen.why.empty() ? "" : ": " + seen.why));
+  add_companions(lines, seen, from);
   add_line(lines, seen, from);
   lines.escaped("note", seen.note);
   lines.escaped("space", from.location.empty() ? from.url : from.location);
@@ -279,6 +348,8 @@ boost::json::object to_json(const Observation& seen, const Viewpoint& from) {
     out["evidence"] = seen.verdict.evidence;
   }
   const auto milliseconds = [](Duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d).count(); };
+  out["holders"] = seen.holders;
+  if (!seen.together.empty()) out["together"] = to_json(seen.together, from);
   if (seen.silent_for) out["silent_ms"] = milliseconds(*seen.silent_for);
   if (seen.frees_in) out["frees_in_ms"] = milliseconds(*seen.frees_in);
   if (seen.waiting != 0) {

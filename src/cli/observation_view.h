@@ -47,6 +47,18 @@ boost::json::object to_json(const Observation& seen, const Viewpoint& from);
 // Whether somebody holds it who may still be there: what a claim would have to wait for.
 bool is_held(const Observation& seen);
 
+// One of those who hold a key, alone or together.
+struct OneHolder {
+  const Holder* holder;
+  Epoch epoch;
+};
+// All of them; valid while the observation is.
+std::vector<OneHolder> holders_of(const Observation& seen);
+// As readers, or in slots.
+bool hold_together(const Observation& seen);
+// "3 readers", "2 of 4 slots"; empty where it is held alone.
+std::string words_of_holders(const Observation& seen);
+
 const char* word_of(State state);
 const char* word_of(Liveness liveness);
 

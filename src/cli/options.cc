@@ -28,6 +28,8 @@ constexpr std::array kOptions = {
     Option{"--version", "LABEL", "shown to others", &A::version},
     Option{"--reason", "TEXT", "why; shown to everybody who meets the lease", &A::reason},
     Option{"--wait", "DURATION", "how long to wait: 0 (one try), 5m, forever", &A::wait},
+    Option{"--slots", "N", "one of N who hold KEY at once; TENURE_SLOT says which", &A::slots},
+    Option{"--shared", "", "hold KEY beside other readers, but beside no writer", &A::shared},
     Option{"--ttl", "DURATION", "a hard limit: past it others may take the key", &A::ttl},
     Option{"--grace", "DURATION", "when ending, from TERM to KILL (10s)", &A::grace},
     Option{"--on-lost", "WHAT", "at a loss: term (then kill), kill, warn, or a command for sh", &A::on_lost},

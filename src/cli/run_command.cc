@@ -67,7 +67,10 @@ class Run {
       auto got = wait.claim(wanted_, options, !held_.empty());
       if (got && wait.signal() != 0) got = fail(Code::cancelled, "interrupted");
       if (!got) return fail(got.error());
-      if (number == 0) first_epoch_ = got->epoch;
+      if (number == 0) {
+        first_epoch_ = got->epoch;
+        if (options.terms.slots > 1) first_slot_ = got->slot;
+      }
       if (!got->lease) continue;
       complain(grant_message(*got->lease, space_, arguments_.json));
       if (auto kept = keep(std::move(*got->lease)); !kept) return kept;
@@ -120,9 +123,11 @@ class Run {
   Variables variables() const {
     std::string holds = holds_before();
     for (const auto& each : held_) holds = holds_with(holds, each->lease, space_.url());
+    // Also without slots, or that of a run around this one would be taken for ours.
     return {{"TENURE_KEY", plan_.keys.front().text()},
             {"TENURE_EPOCH", first_epoch_.text()},
             {"TENURE_SPACE", space_.url()},
+            {"TENURE_SLOT", first_slot_ ? std::to_string(*first_slot_) : ""},
             {kHoldsVariable, holds}};
   }
 
@@ -245,8 +250,9 @@ class Run {
   Space space_;
   SignalGate gate_;
   StatusFile status_;
-  Epoch first_epoch_;  // of the first key that was named
-  std::mutex mutex_;   // of the two below, where they change and where those who renew read them
+  Epoch first_epoch_;                        // of the first key that was named
+  std::optional<std::uint32_t> first_slot_;  // and in which of several slots
+  std::mutex mutex_;                         // of the two below, where they change and where those who renew read them
   AllHeld held_;
   SharedDeadline* deadline_ = nullptr;
   int signal_to_die_of_ = 0;

@@ -15,8 +15,11 @@ Result<Got> RunWait::claim(const Key& key, ClaimOptions options, bool holding) {
   if (!stop) return fail(stop.error());
   stop_ = std::move(*stop);
   holding_ = holding;
+  terms_ = options.terms;
   nested_.reset();
   refusal_.reset();
+  if (auto looked = look_around(key); !looked) return fail(looked.error());
+  if (nested_) return std::move(*nested_);
   options.stop = &*stop_;
   options.on_wait = [this, wait = options.wait](const Observation& seen) { tell(seen, wait); };
   // Over a local space a claim that nobody stands in the way of has no time to be interrupted.
@@ -25,13 +28,14 @@ Result<Got> RunWait::claim(const Key& key, ClaimOptions options, bool holding) {
   sentinel_.reset();
   if (lease) {
     const Epoch epoch = lease->epoch();
-    return Got{std::move(*lease), epoch};
+    const auto slot = lease->slot();
+    return Got{std::move(*lease), epoch, slot};
   }
   if (blind_) return fail(*blind_);
   const auto& holder = lease.error().holder;
   const bool busy = lease.error().code == Code::held || lease.error().code == Code::timed_out;
   if (!nested_ && !refusal_ && holder && busy) decide(*holder);
-  if (nested_ && signal_ == 0) return Got{std::nullopt, *nested_};
+  if (nested_ && signal_ == 0) return std::move(*nested_);
   return fail(refusal_ ? *refusal_ : lease.error());
 }
 
@@ -72,12 +76,30 @@ void RunWait::refuse(const Observation& seen, const std::string& text) {
   refusal_ = Error{Code::held, text, {}, std::make_shared<Observation>(seen)};
 }
 
+// A lease together with others is granted beside the one around us, where that leaves room.
+Result<void> RunWait::look_around(const Key& key) {
+  const bool alone = terms_.mode == Mode::exclusive && terms_.slots == 1;
+  if (alone || holds_before().empty()) return {};
+  auto seen = space_.holder(key);
+  if (!seen) return fail(seen.error());
+  if (nesting_in(*seen, space_.url()).nesting == Nesting::within) decide(*seen);
+  if (refusal_) return fail(*refusal_);
+  return {};
+}
+
 void RunWait::decide(const Observation& seen) {
   const std::string key = escape_controls(seen.key.text());
-  const Nesting nesting = nesting_in(seen, space_.url());
+  const auto [nesting, around] = nesting_in(seen, space_.url());
   if (nesting == Nesting::within && !arguments_.no_reentrant) {
-    nested_ = seen.epoch;
-    return;
+    if (covers(*around.holder, terms_)) {
+      nested_ = Got{std::nullopt, around.epoch, around.holder->slot.value_or(0)};
+      return;
+    }
+    const bool reader = around.holder->mode == Mode::shared;
+    return refuse(seen,
+                  "this command runs inside the `tenure run` that holds " + key +
+                      (reader ? " as a reader" : " as one of " + std::to_string(around.holder->slots) + " slots") +
+                      ", so to wait for its end would never end");
   }
   if (nesting == Nesting::within || nesting == Nesting::unasked) {
     return refuse(seen,

@@ -16,6 +16,7 @@ namespace tenure::cli {
 struct Got {
   std::optional<Lease> lease;  // nullopt: we run inside the command of whoever holds it, under its lease
   Epoch epoch;
+  std::optional<std::uint32_t> slot;  // of several
 };
 
 class RunWait {
@@ -35,6 +36,8 @@ class RunWait {
   void watch();
   void tell(const Observation& seen, std::optional<Duration> wait);
   void decide(const Observation& seen);
+  // Whether what is held around us does for this claim, or never lets it be, where it need not wait to find out.
+  Result<void> look_around(const Key& key);
   void refuse(const Observation& seen, const std::string& text);
 
   const Space& space_;
@@ -42,12 +45,13 @@ class RunWait {
   const Arguments& arguments_;
   int signal_ = 0;
   std::optional<Stop> stop_;  // of the wait for this key
+  Terms terms_;               // of the claim
   bool holding_ = false;
   bool told_of_elsewhere_ = false;
   std::optional<Sentinel> sentinel_;
   std::optional<Error> blind_;  // signals could not be watched for
   // There is no point in waiting for this holder:
-  std::optional<Epoch> nested_;  // under which it is held around us
+  std::optional<Got> nested_;  // as it is held around us
   std::optional<Error> refusal_;
 };
 

@@ -53,7 +53,7 @@ TopTable::Row TopTable::row_of(const Observation& seen) const {
   row[why] = escape_controls(seen.why);
   if (!seen.holder) return row;
   const Holder& who = *seen.holder;
-  row[holder] = name_of(who);
+  row[holder] = name_of(who) + (seen.holders > 1 ? " +" + std::to_string(seen.holders - 1) : "");
   row[pid] = std::to_string(who.owner_process ? who.owner_process->pid : who.process.pid);
   row[user] = escape_controls(who.user_name);
   if (from_.now >= who.since) row[held] = short_age(from_.now - who.since);

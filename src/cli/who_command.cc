@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cli/command.h"
 #include "cli/layout.h"
 #include "cli/observation_view.h"
@@ -30,7 +32,10 @@ Result<int> who_command(const Arguments& arguments) {
   }
   if (!arguments.quiet && !arguments.except) return 0;
   // A damaged record names nobody, so it may be anybody's.
-  const bool only_excepted = arguments.except && seen->holder && seen->holder->owner == *arguments.except;
+  const auto holders = holders_of(*seen);
+  const bool only_excepted =
+      arguments.except && !holders.empty() &&
+      std::ranges::all_of(holders, [&](const auto& each) { return each.holder->owner == *arguments.except; });
   return is_held(*seen) && !only_excepted ? 0 : 1;
 }
 

@@ -1,5 +1,7 @@
 #include "rules/fence.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace tenure::rules {
@@ -59,6 +61,12 @@ std::unexpected<Error> nobody_vouches(const FenceSight& sidecar, const SpaceSigh
               "name the space of the lease with --space");
 }
 
+// Of those who hold the key together.
+const Companion* companion_under(const Observation& seen, Epoch epoch) {
+  const auto found = std::ranges::find(seen.together, epoch, &Companion::epoch);
+  return found == seen.together.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 Result<void> epoch_current(const Observation& seen, Epoch epoch) {
@@ -72,9 +80,18 @@ Result<void> epoch_current(const Observation& seen, Epoch epoch) {
     return refused(Code::lost, seen,
                    "nobody holds " + key + ": epoch " + number + " was given back, taken away, or never granted");
   }
+  if (const Companion* one = companion_under(seen, epoch)) {
+    if (!one->over) return {};
+    const bool dead = one->verdict.liveness == Liveness::dead;
+    return refused(dead ? Code::lost : Code::expired, seen,
+                   "the lease under epoch " + number + " is over: " + one->why);
+  }
   if (seen.epoch > epoch) {
     return refused(Code::lost, seen,
                    "epoch " + number + " is over: " + key + " is held under epoch " + seen.epoch.text());
+  }
+  if (!seen.together.empty() && epoch < seen.together.back().epoch) {
+    return refused(Code::lost, seen, "epoch " + number + " is over: of those who hold " + key + " now, none has it");
   }
   if (seen.epoch < epoch) {
     return refused(Code::lost, seen,

@@ -23,9 +23,10 @@ Room room_beside(const Terms& theirs, std::size_t holders, const Terms& wanted) 
 
 std::string words_of_holders(const Terms& theirs, std::size_t holders) {
   const std::string count = std::to_string(holders);
-  if (theirs.mode == Mode::shared) return count + (holders == 1 ? " reader" : " readers");
+  if (theirs.mode == Mode::shared) return count + (holders == 1 ? " reader has it" : " readers have it");
   const std::string slots = std::to_string(theirs.slots) + (theirs.slots == 1 ? " slot" : " slots");
-  return holders >= theirs.slots ? "all " + slots : count + " of " + slots;
+  if (holders >= theirs.slots) return "all " + slots + " are taken";
+  return count + " of " + slots + (holders == 1 ? " is taken" : " are taken");
 }
 
 }  // namespace tenure::rules

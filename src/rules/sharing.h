@@ -23,7 +23,7 @@ enum class Room : std::uint8_t {
 // `theirs`: the terms of one of the `holders` (all of them coexist); with none of them there is room for everybody.
 Room room_beside(const Terms& theirs, std::size_t holders, const Terms& wanted);
 
-// "3 readers", "all 4 slots", "2 of 4 slots": for people.
+// "3 readers have it", "all 4 slots are taken", "1 of 4 slots is taken": for people.
 std::string words_of_holders(const Terms& theirs, std::size_t holders);
 
 }  // namespace tenure::rules

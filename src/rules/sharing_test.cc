@@ -49,10 +49,10 @@ TEST(Sharing, EverySmallWorld) {
 }
 
 TEST(Sharing, Words) {
-  EXPECT_EQ(words_of_holders(shared(), 1), "1 reader");
-  EXPECT_EQ(words_of_holders(shared(), 2), "2 readers");
-  EXPECT_EQ(words_of_holders(slots(4), 4), "all 4 slots");
-  EXPECT_EQ(words_of_holders(slots(4), 1), "1 of 4 slots");
+  EXPECT_EQ(words_of_holders(shared(), 1), "1 reader has it");
+  EXPECT_EQ(words_of_holders(shared(), 2), "2 readers have it");
+  EXPECT_EQ(words_of_holders(slots(4), 4), "all 4 slots are taken");
+  EXPECT_EQ(words_of_holders(slots(4), 1), "1 of 4 slots is taken");
 }
 
 }  // namespace

@@ -121,12 +121,12 @@ TEST_P(Conformance, OfThoseThatHoldNoTwoHaveOneSlot) {
   const auto seen = fixture->engine(next)->holder(key("thing"));
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->holders, 3U);
-  ASSERT_EQ(seen->companions.size(), 2U);
+  ASSERT_EQ(seen->together.size(), 3U);
   ASSERT_TRUE(seen->holder);
   EXPECT_EQ(seen->holder->slots, 3U);
   EXPECT_EQ(seen->holder->slot, 2U) << "who holds longest comes first";
-  EXPECT_EQ(seen->companions[0].holder.slot, 1U);
-  EXPECT_EQ(seen->companions[1].holder.slot, 0U);
+  EXPECT_EQ(seen->together[1].holder.slot, 1U);
+  EXPECT_EQ(seen->together[2].holder.slot, 0U);
 }
 
 TEST_P(Conformance, WhoWaitsForASlotGetsTheOneThatComesFree) {

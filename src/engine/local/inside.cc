@@ -114,7 +114,7 @@ Result<void> refuse_held_keys(Core& core, bool force) {
     const Observation seen = observe(core, *key, *slot, Care::usual);
     if (seen.state == State::free) continue;
     std::vector<Verdict> verdicts{seen.verdict};
-    for (const Companion& one : seen.companions) verdicts.push_back(one.verdict);
+    for (const Companion& one : seen.together) verdicts.push_back(one.verdict);
     const auto keeps = std::find_if(verdicts.begin(), verdicts.end(), [&](const Verdict& verdict) {
       return verdict.liveness == Liveness::live || (verdict.liveness == Liveness::unknown && !force);
     });

@@ -10,7 +10,6 @@
 namespace tenure::local {
 namespace {
 
-constexpr std::size_t kShownCompanions = 63;
 constexpr std::size_t kJudgedNodes = 16;  // from the head of a line; the others look after themselves
 
 std::optional<ProcessIdentity> owner_process_in(const Core& core, std::string_view text) {
@@ -82,7 +81,7 @@ Observation observe_together(Core& core, const Key& key, const SlotView& slot, C
   Observation seen{.key = key};
   seen.state = State::held;
   seen.holders = static_cast<std::uint32_t>(slot.together.size());
-  seen.why = rules::words_of_holders(slot.together.front().terms, slot.together.size()) + " hold it";
+  seen.why = rules::words_of_holders(slot.together.front().terms, slot.together.size());
   seen.waiting = slot.waiting;
   seen.line = waiters_of(core, slot);
   if (slot.waiting != 0) seen.note = std::to_string(slot.waiting) + " in line";
@@ -97,9 +96,8 @@ Observation observe_together(Core& core, const Key& key, const SlotView& slot, C
       seen.holder = holder_of(core, one);
       seen.verdict = occupant.verdict;
       if (seen.holders == 1) seen.why += ": " + stranger.why;
-    } else if (seen.companions.size() < kShownCompanions) {
-      seen.companions.push_back({holder_of(core, one), one.epoch, occupant.verdict});
     }
+    seen.together.push_back({holder_of(core, one), one.epoch, occupant.verdict, free, stranger.why});
   }
   seen.claimable = claimable;
   return seen;

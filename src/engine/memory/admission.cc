@@ -61,7 +61,7 @@ Admission admit(const Slot& slot, const ClaimRequest& request, const Viewer& vie
     --companions;
   }
   if (limited && companions > 0 && companions >= request.terms.slots) {
-    return refuse(0, {Answer::held, rules::words_of_holders(request.terms, companions) + " are taken", std::nullopt});
+    return refuse(0, {Answer::held, rules::words_of_holders(request.terms, companions), std::nullopt});
   }
   if (companions >= limits::kTogether) {
     return refuse(0, {Answer::held, "as many hold it together as may, " + std::to_string(companions), std::nullopt});

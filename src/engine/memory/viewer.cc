@@ -6,11 +6,6 @@
 #include "rules/sharing.h"
 
 namespace tenure::memory {
-namespace {
-
-constexpr std::size_t kShownCompanions = 63;
-
-}  // namespace
 
 Verdict Viewer::judge(const ProcessIdentity& process) const {
   const env::Processes& processes = *environment_.processes;
@@ -70,15 +65,15 @@ Observation Viewer::observe(const Key& key, const Slot& slot) const {
     return observation;
   }
   Observation observation = observe(key, slot.holdings.front());
-  for (std::size_t i = 1; i < slot.holdings.size(); ++i) {
-    const Observation other = observe(key, slot.holdings[i]);
-    if (observation.claimable && !other.claimable) observation.why = other.why;
-    observation.claimable = observation.claimable && other.claimable;
-    if (i <= kShownCompanions) observation.companions.push_back({*other.holder, other.epoch, other.verdict});
+  if (!rules::together(slot.holdings.front().terms)) return observation;
+  for (const Holding& holding : slot.holdings) {
+    const Observation one = observe(key, holding);
+    observation.claimable = observation.claimable && one.claimable;
+    observation.together.push_back({holding.holder, holding.epoch, one.verdict, one.claimable, one.why});
   }
   observation.holders = static_cast<std::uint32_t>(slot.holdings.size());
-  if (slot.holdings.size() > 1 && !observation.claimable) {
-    observation.why = rules::words_of_holders(slot.holdings.front().terms, slot.holdings.size()) + " hold it";
+  if (!observation.claimable) {
+    observation.why = rules::words_of_holders(slot.holdings.front().terms, slot.holdings.size());
   }
   return observation;
 }
