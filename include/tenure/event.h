@@ -12,7 +12,7 @@ namespace tenure {
 
 enum class EventKind : std::uint8_t {
   claimed,      // a free key was granted
-  handed_over,  // to the next in line, by a release
+  handed_over,  // to the next in line, by a release, or to whom its holder had offered it
   taken_over,   // the holder was proven dead, or past its TTL
   released,
   renewed,
@@ -20,6 +20,11 @@ enum class EventKind : std::uint8_t {
   lost,         // its member is over though its process lives
   passed_over,  // the next in line did not stir, and another was granted the key
   repaired,     // somebody died while changing the table, or an operator mended the space
+  asked,        // somebody asks the holder to yield
+  answered,     // the holder accepted or declined
+  offered,      // the holder offers it to a successor
+  withdrawn,    // the holder does so no more
+  handed_off,   // the successor adopted it: this epoch is over
 };
 std::string_view word_of(EventKind kind);  // "handed over"
 

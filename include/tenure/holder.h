@@ -79,6 +79,32 @@ struct Waiter {
   WallTime since;
 };
 
+// Somebody who asks the holder to yield and has no answer yet.
+struct Ask {
+  std::uint64_t id = 0;  // what Lease::answer() wants; of this lease alone
+  std::string by;        // label
+  std::string reason;
+  std::string user_name;
+  std::string command;  // of the process that asks
+  ProcessIdentity process;
+  WallTime since;
+  WallTime until;  // its deadline, for people: it is kept on another clock
+};
+
+// What becomes of an offer that nobody adopts in time.
+enum class Back : std::uint8_t {
+  holder,  // the holder keeps the lease, and the offer is gone
+  line,    // the lease ends: the key goes to the first in line, or is free
+};
+
+// A lease that its holder offers to a successor. See yield.h.
+struct Offer {
+  std::string to;  // label of whoever may adopt it
+  Back back = Back::holder;
+  WallTime since;
+  WallTime until;  // for people, as above
+};
+
 enum class State : std::uint8_t {
   free,     // nobody holds it
   held,     // a record names a holder (who may be dead: see the verdict)
@@ -107,6 +133,10 @@ struct Observation {
   // line that others can see: see Traits::shows_line.
   std::vector<Waiter> line;
   std::uint32_t waiting = 0;
+  // Who asks the holder to yield, in the order of their asking; and to whom the lease is offered, while it is. Only
+  // where Traits::asks and Traits::handoff.
+  std::vector<Ask> asks;
+  std::optional<Offer> offer;
   // Other remarks worth a line: "renewed late by 3 s", "copied folder".
   std::string note;
 };

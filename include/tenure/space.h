@@ -31,10 +31,12 @@
 #include "tenure/terms.h"
 #include "tenure/time.h"
 #include "tenure/traits.h"
+#include "tenure/yield.h"
 
 namespace tenure {
 
 class Engine;
+struct Grant;
 class Lease;
 class Space;
 
@@ -107,6 +109,22 @@ class Lease {
   // Called once, on the keeper's thread, as soon as the loss is known (at once if it is known already). Must not block.
   void on_lost(std::function<void(const Loss&)> callback);
 
+  // Called once for each request to yield, also for those that are pending already, on a thread of the library: pushed,
+  // not polled. Must not block; it may answer. It takes the place of a former one; a call that is under way may outlast
+  // the Lease. Code::unsupported where not traits().asks; Code::limit_reached when no thread can be had.
+  Result<void> on_ask(std::function<void(const Ask&)> callback);
+  // Those that wait for an answer now, in the order of their asking.
+  Result<std::vector<Ask>> asks();
+  // Answers one of them, with at most 256 bytes of words, or none. False: it waits for no answer any more. Accepting is
+  // a promise and gives nothing back: release() does, or hand_off().
+  Result<bool> answer(std::uint64_t id, Answer answer, const std::string& words = {});
+
+  // Offers it to a successor; takes the place of a former offer. On return the offer stands. See yield.h.
+  // Code::unsupported where not traits().handoff.
+  Result<void> hand_off(const HandOff& offer);
+  // Takes the offer back. False: there was none any more. Code::lost: it was adopted.
+  Result<bool> withdraw_hand_off();
+
   // With a TTL: what is left of it on our own clock (sleep counts), never negative.
   std::optional<Duration> remaining() const;
   Handle handle() const;
@@ -161,10 +179,25 @@ class Space {
   // Code::limit_reached when no further thread can be had. All else is the outcome of the claim.
   Result<PendingClaim> begin_claim(const Key& key, const ClaimOptions& options) const;
 
+  // Takes up the lease of `key` that its holder offers to options.owner, which must be named: one try, so that the
+  // wait, the ticket and on_wait of the options do not count. The epoch is a new one. Code::not_offered, with whom it
+  // is offered to, if to anybody; Code::not_held when nobody holds it; Code::section_busy while an operation runs under
+  // its guard.
+  Result<Lease> adopt(const Key& key, const ClaimOptions& options) const;
+
+  // Asks whoever holds `key` now to yield it, and waits for what becomes of it. Pinned to that lease: what a later
+  // holder does is no answer. Of several holders the one is asked who is shown. At most 8 ask for one lease at a time
+  // (Code::limit_reached). Leaves nothing behind, also when this process dies. Code::not_held when nobody holds it, or
+  // only one whom a claim would displace at once; Code::cancelled by the Stop; Code::unsupported where not
+  // traits().asks.
+  Result<Asked> ask(const Key& key, const AskOptions& options) const;
+
   // By handle, for another process of the same user.
   Result<std::optional<Duration>> renew(const Handle& handle) const;
   Result<std::optional<Duration>> verify(const Handle& handle) const;  // what is left of its TTL
   Result<bool> release(const Handle& handle) const;
+  Result<void> hand_off(const Handle& handle, const HandOff& offer) const;
+  Result<bool> withdraw_hand_off(const Handle& handle) const;
 
   Result<Observation> revoke(const Key& key, const RevokeOptions& options) const;
   Result<Observation> holder(const Key& key) const;
@@ -184,6 +217,8 @@ class Space {
   Engine& engine() const;
 
  private:
+  Result<Lease> lease_of(const std::function<Result<Grant>()>& claim) const;
+
   friend Space detail::make_space(std::shared_ptr<detail::SpaceState> state);
   explicit Space(std::shared_ptr<detail::SpaceState> state);
   std::shared_ptr<detail::SpaceState> state_;

@@ -22,6 +22,8 @@ struct Traits {
   bool tickets = false;               // places in line that outlive a poll
   bool shows_line = false;            // Observation::line
   bool log = false;                   // remembers what happened
+  bool asks = false;                  // holders can be asked to yield
+  bool handoff = false;               // a lease can be handed to a named successor
   bool own_labels = false;            // an empty owner or part of a claim stands for the engine's default
   bool pushes_loss = false;           // tells of losses by itself; nobody need look
   std::optional<Duration> heartbeat;  // how often beat() wants to be called while a lease is held

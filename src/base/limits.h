@@ -21,6 +21,9 @@ inline constexpr std::size_t kUrlBytes = 2048;
 inline constexpr std::size_t kHandleBytes = 8192;
 inline constexpr std::size_t kKeysAtOnce = 64;   // of one claim of several
 inline constexpr std::size_t kTogether = 1'024;  // holders of one key, readers or in slots
+inline constexpr std::size_t kAskReasonBytes = 512;
+inline constexpr std::size_t kAnswerBytes = 256;
+inline constexpr std::size_t kAsksAtOnce = 8;  // of one lease
 
 // What we read of the system.
 inline constexpr std::size_t kCommandBytes = 512;
@@ -39,7 +42,9 @@ inline constexpr std::size_t kNamesInFolder = 1'000'000;
 inline constexpr Duration kSectionWait = std::chrono::seconds{10};  // for the short locked section of a key
 inline constexpr Duration kSectionPollFirst = std::chrono::microseconds{100};
 inline constexpr Duration kSectionPollMost = std::chrono::milliseconds{5};
-inline constexpr Duration kWatchPoll = std::chrono::milliseconds{50};        // where the system has no watch to give
+inline constexpr Duration kWatchPoll = std::chrono::milliseconds{50};  // where the system has no watch to give
+inline constexpr Duration kLongestAsk = std::chrono::hours{24};
+inline constexpr Duration kLongestOffer = std::chrono::hours{1};             // so long a dead holder's key may be kept
 inline constexpr Duration kLongestDuration = std::chrono::hours{24 * 3650};  // ten years
 
 // Retries of what another process can undo under our hands: a file that changes while it is read, a name that is

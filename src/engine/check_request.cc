@@ -44,6 +44,11 @@ Result<void> check_terms(const Terms& terms, const Traits& traits) {
   return {};
 }
 
+Result<void> check_span(const std::string& what, Duration span, Duration longest) {
+  if (span > Duration{0} && span <= longest) return {};
+  return fail(Code::bad_duration, what + " is above 0 and at most " + words(longest));
+}
+
 }  // namespace
 
 Result<void> check_text(const std::string& what, const std::string& text, std::size_t max_bytes, bool may_be_empty) {
@@ -61,6 +66,31 @@ Result<void> check_text(const std::string& what, const std::string& text, std::s
 Result<void> check_request(const ClaimRequest& request, const Traits& traits) {
   if (auto labels = check_labels(request, traits); !labels) return labels;
   return check_terms(request.terms, traits);
+}
+
+Result<void> check_ask(const AskRequest& request, const Traits& traits) {
+  if (request.reason.empty())
+    return fail(Code::usage, "a request to yield needs a reason: the holder is to decide by it");
+  if (auto text = check_text("reason", request.reason, limits::kAskReasonBytes, false); !text) return text;
+  if (auto by = check_text("owner", request.by, limits::kLabelBytes, traits.own_labels); !by) return by;
+  return check_span("the deadline of a request", request.deadline, limits::kLongestAsk);
+}
+
+Result<void> check_answer(const std::string& words) {
+  return check_text("answer", words, limits::kAnswerBytes, true);
+}
+
+Result<void> check_hand_off(const HandOff& offer) {
+  if (auto to = check_text("owner to hand it to", offer.to, limits::kLabelBytes, false); !to) return to;
+  return check_span("the time of an offer", offer.within, limits::kLongestOffer);
+}
+
+Result<void> check_adoption(const ClaimRequest& request, const Traits& traits) {
+  ClaimRequest plain = request;
+  plain.terms.mode = Mode::exclusive;
+  plain.terms.slots = 1;
+  if (request.owner.empty()) return fail(Code::usage, "an offer is made to an owner: say which one you are");
+  return check_request(plain, traits);
 }
 
 }  // namespace tenure

@@ -24,6 +24,7 @@
 #include "tenure/terms.h"
 #include "tenure/time.h"
 #include "tenure/traits.h"
+#include "tenure/yield.h"
 
 namespace tenure {
 
@@ -114,6 +115,14 @@ struct Revoked {
   std::vector<std::string> notes;
 };
 
+struct AskRequest {
+  Key key;
+  std::string by;  // label; where traits().own_labels, empty stands for the engine's default
+  std::string reason;
+  Duration deadline;
+  const Stop* stop = nullptr;
+};
+
 // Notices of change. A hint, like env::Watch: look again at the keys that it names.
 class Changes {
  public:
@@ -154,6 +163,21 @@ class Engine {
   // Runs `operation` while no takeover of the key is possible, if the claim is current, for at most `at_most`: past it
   // the guard is dropped, the claim is lost and the result is Code::unknown_outcome.
   virtual Result<void> guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation) = 0;
+
+  // Yielding (yield.h); offered where traits().asks and traits().handoff, else Code::unsupported. Changes of it are
+  // told like changes of hands: by changes(), or by on_disturbance to the process of the holder.
+  //
+  // Asks the holder that holder() shows, and waits. As Space::ask().
+  virtual Result<Asked> ask(const AskRequest& request);
+  // Those that wait for an answer. Those past their deadline, or of a dead asker, are none.
+  virtual Result<std::vector<Ask>> asks(const ClaimRef& claim);
+  // False: it waits for no answer any more.
+  virtual Result<bool> answer(const ClaimRef& claim, std::uint64_t id, Answer answer, const std::string& words);
+  virtual Result<void> hand_off(const ClaimRef& claim, const HandOff& offer);
+  // False: there was no offer, or its time is over.
+  virtual Result<bool> withdraw_hand_off(const ClaimRef& claim);
+  // One try, as Space::adopt(). Mode and slots of the request are those of the lease whatever it says.
+  virtual Result<Grant> adopt(const ClaimRequest& request);
 
   // How the key stands. Needs only read permission and never waits for anybody.
   virtual Result<Observation> holder(const Key& key) = 0;

@@ -22,6 +22,16 @@ std::string_view word_of(EventKind kind) {
       return "passed over";
     case EventKind::repaired:
       return "repaired";
+    case EventKind::asked:
+      return "asked";
+    case EventKind::answered:
+      return "answered";
+    case EventKind::offered:
+      return "offered";
+    case EventKind::withdrawn:
+      return "withdrawn";
+    case EventKind::handed_off:
+      return "handed off";
   }
   return "unknown";
 }

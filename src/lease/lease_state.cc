@@ -48,6 +48,7 @@ void LeaseState::end() {
     lost_signal_.reset();
     loss_.reset();
     callback_ = nullptr;
+    listener_.reset();
     valid_until_.reset();
     plain_ = true;
   }
@@ -178,6 +179,7 @@ bool LeaseState::check() {
   if (barred()) return false;
   auto standing = space_->engine().verify(ref());
   note_loss(standing);
+  if (standing) tell_asks(space_->engine(), ref());
   if (standing && standing->needs_beat) return beat();
   return !lost();
 }
@@ -193,7 +195,8 @@ void LeaseState::look(Engine& engine) {
   as_it_is([&] { seen = ref(); });
   if (!seen) return;
   const auto standing = engine.verify(*seen);
-  if (standing || standing.error().code != Code::lost) return;
+  if (standing) return tell_asks(engine, *seen);
+  if (standing.error().code != Code::lost) return;
   const Loss loss{standing.error().message, standing.error().holder};
   std::function<void(const Loss&)> callback;
   as_it_is([&] {

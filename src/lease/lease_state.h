@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "base/process_mark.h"
 #include "engine/engine.h"
@@ -58,8 +59,15 @@ class LeaseState {
   void on_lost(std::function<void(const Loss&)> callback);
   std::optional<BootTime> valid_until() const;
 
+  Result<void> on_ask(std::function<void(const Ask&)> callback);
+  Result<std::vector<Ask>> asks();
+  Result<bool> answer(std::uint64_t id, Answer answer, const std::string& words);
+  Result<void> hand_off(const HandOff& offer);
+  Result<bool> withdraw_hand_off();
+
  private:
   friend class LeasePool;
+  class AskListener;
   enum class Phase : std::uint8_t { idle, held, released, lost };
 
   // Ends it for this object, which still keeps the space and its place in it.
@@ -69,6 +77,8 @@ class LeaseState {
   // nullopt while the handle may be used; else the error that every call on it ends with.
   std::optional<Error> barred() const;
   Error as_lost(const Loss& loss) const;
+  // Tells of those who ask for it and were not told of. `ref` is what this object stood for when that was asked.
+  void tell_asks(Engine& engine, const ClaimRef& ref);
   // Remembers the first loss, and returns whom to tell. Not for a lease that was given back.
   std::function<void(const Loss&)> set_lost(const Loss& loss);
   // The same, and tells.
@@ -93,6 +103,7 @@ class LeaseState {
   std::optional<Loss> loss_;
   std::function<void(const Loss&)> callback_;
   std::optional<BootTime> valid_until_;
+  std::shared_ptr<AskListener> listener_;
 
   std::shared_ptr<LeaseState> self_;  // while no Lease has it: see lease_pool.h
 };

@@ -117,6 +117,30 @@ Result<Lease> Space::claim(const Key& key, const ClaimOptions& options) const {
   }
   auto request = request_of(key, options, traits, *state_->environment().random);
   if (!request) return fail(request.error());
+  return lease_of([&] { return granted(state_->engine(), *request, options); });
+}
+
+Result<Lease> Space::adopt(const Key& key, const ClaimOptions& options) const {
+  const Traits& traits = state_->engine().traits();
+  // Not by a label of our own making: nobody can have offered it to that.
+  if (options.owner.empty()) return fail(Code::usage, "an offer is made to an owner: name the one that you are");
+  auto request = request_of(key, options, traits, *state_->environment().random);
+  if (!request) return fail(request.error());
+  return lease_of([&] { return state_->engine().adopt(*request); });
+}
+
+Result<Asked> Space::ask(const Key& key, const AskOptions& options) const {
+  AskRequest request{key, options.owner, options.reason, options.deadline, options.stop};
+  if (request.by.empty() && !state_->engine().traits().own_labels) {
+    auto label = lease::process_label(*state_->environment().random);
+    if (!label) return fail(label.error());
+    request.by = *label;
+  }
+  return state_->engine().ask(request);
+}
+
+Result<Lease> Space::lease_of(const std::function<Result<Grant>()>& claim) const {
+  const Traits& traits = state_->engine().traits();
   // What the handle needs is taken first: a grant that could not be kept would have to be given back.
   std::optional<Stop> lost_signal;
   if (!traits.pushes_loss) {
@@ -124,7 +148,7 @@ Result<Lease> Space::claim(const Key& key, const ClaimOptions& options) const {
     if (!made) return fail(made.error());
     lost_signal = std::move(*made);
   }
-  auto grant = granted(state_->engine(), *request, options);
+  auto grant = claim();
   if (!grant) return fail(grant.error());
   auto state = traits.pushes_loss ? state_->pool().take() : std::make_shared<LeaseState>();
   state->begin(state_->shared_from_this(), std::move(*grant), std::move(lost_signal));
@@ -154,6 +178,14 @@ Result<bool> Space::release(const Handle& handle) const {
   auto released = state_->engine().release(ref_of(handle));
   if (!released) return fail(released.error());
   return released->released;
+}
+
+Result<void> Space::hand_off(const Handle& handle, const HandOff& offer) const {
+  return state_->engine().hand_off(ref_of(handle), offer);
+}
+
+Result<bool> Space::withdraw_hand_off(const Handle& handle) const {
+  return state_->engine().withdraw_hand_off(ref_of(handle));
 }
 
 Result<Observation> Space::revoke(const Key& key, const RevokeOptions& options) const {

@@ -17,6 +17,9 @@ rules::ClaimVerdict verdict_on(const Holding& holding, const ClaimRequest& reque
   if (verdict.granted() && viewer.guarded(holding)) {
     return {Answer::held, "an operation runs under its guard", std::nullopt};
   }
+  if (verdict.answer == Answer::over_dead && viewer.offered(holding)) {
+    return {Answer::held, "its holder is dead, and had offered it to " + holding.offer->offer.to, std::nullopt};
+  }
   return verdict;
 }
 

@@ -28,6 +28,12 @@ Result<Changes::Seen> MemoryChanges::wait(Duration at_most, const Stop* stop) {
     if (stop != nullptr && stop->requested()) return Seen{};
     if (environment_.clock->monotonic() - begun >= at_most) return Seen{};
     store_->changed_.wait_for(lock, kLook);
+    // What ends by itself is told by whoever waits.
+    std::erase_if(store_->ending_, [&](const auto& each) {
+      if (environment_.clock->monotonic() < each.second) return false;
+      store_->announce(Key(each.first));
+      return true;
+    });
   }
   Seen seen{.keys = {unseen_.keys.begin(), unseen_.keys.end()}, .everything = unseen_.everything};
   unseen_ = {};

@@ -13,12 +13,6 @@ namespace {
 // How often a waiting claim looks again by itself: at the clock, at its Stop, at whether the holder still lives.
 constexpr std::chrono::milliseconds kLook{5};
 
-Result<ClaimId> fresh_claim(env::Random& random) {
-  std::array<std::uint8_t, 16> bytes{};
-  if (auto filled = random.fill(bytes); !filled) return fail(filled.error());
-  return ClaimId(bytes);
-}
-
 Holder holder_for(const ClaimRequest& request, const env::Environment& environment) {
   const Standpoint& self = environment.processes->self();
   Holder holder;
@@ -55,7 +49,7 @@ Result<Grant> MemoryEngine::try_claim(const ClaimRequest& request) {
 Result<Grant> MemoryEngine::await(const ClaimRequest& request, const Wait& wait) {
   if (auto own = check_process(); !own) return fail(own.error());
   if (auto checked = check_request(request, traits_); !checked) return fail(checked.error());
-  auto claim = fresh_claim(*environment_.random);
+  auto claim = fresh_claim();
   if (!claim) return fail(claim.error());
   memory::Waiter waiter{.request = request, .environment = environment_, .claim = *claim};
 
@@ -65,6 +59,12 @@ Result<Grant> MemoryEngine::await(const ClaimRequest& request, const Wait& wait)
   auto granted = wait_in_line(lock, waiter, wait);
   leave_line(waiter);
   return granted;
+}
+
+Result<ClaimId> MemoryEngine::fresh_claim() const {
+  std::array<std::uint8_t, 16> bytes{};
+  if (auto filled = environment_.random->fill(bytes); !filled) return fail(filled.error());
+  return ClaimId(bytes);
 }
 
 Result<memory::Slot*> MemoryEngine::enter_line(memory::Waiter& waiter) {
@@ -139,7 +139,7 @@ Result<Grant> MemoryEngine::wait_in_line(std::unique_lock<std::mutex>& lock, mem
 }
 
 void MemoryEngine::settle(const Key& key, memory::Slot& slot) {
-  end_overdue_guards(key, slot);
+  end_overdue(key, slot);
   while (!slot.line.empty()) {
     memory::Waiter& first = *slot.line.front();
     if (auto dead = death_of(first)) {
@@ -165,13 +165,10 @@ std::optional<std::string> MemoryEngine::death_of(const memory::Waiter& waiter) 
 }
 
 Result<Grant> MemoryEngine::grant(memory::Waiter& waiter, memory::Slot& slot, const memory::Admission& admission) {
-  const Epoch epoch(store_->highest_.value() + 1);
-  if (!epoch.credible()) {
-    return fail(Code::epoch_exhausted, "the epoch has reached its limit, " + Epoch(Epoch::kLimit).text());
-  }
-  store_->highest_ = epoch;
+  const auto epoch = next_epoch();
+  if (!epoch) return fail(epoch.error());
   const env::Environment& theirs = waiter.environment;
-  Grant grant{.key = waiter.request.key, .claim = waiter.claim, .epoch = epoch};
+  Grant grant{.key = waiter.request.key, .claim = waiter.claim, .epoch = *epoch};
   grant.reclaimed = admission.own.has_value();
 
   std::vector<std::size_t> ending = admission.displaced;
@@ -185,25 +182,37 @@ Result<Grant> MemoryEngine::grant(memory::Waiter& waiter, memory::Slot& slot, co
   for (std::size_t index : ending) {
     const bool own = admission.own == index;
     if (own) number = slot.holdings[index].holder.slot;
-    store_->remember(slot.holdings[index],
+    store_->remember(slot.holdings[index], EventKind::taken_over,
                      own ? "its own process and part claimed it again" : "taken over: " + admission.verdict.why);
     slot.holdings.erase(slot.holdings.begin() + static_cast<std::ptrdiff_t>(index));
   }
 
-  memory::Holding holding{.claim = waiter.claim,
-                          .epoch = epoch,
-                          .holder = holder_for(waiter.request, theirs),
-                          .terms = waiter.request.terms,
-                          .extended_monotonic = theirs.clock->monotonic(),
-                          .extended_boot = theirs.clock->boottime(),
-                          .guarded_until = std::nullopt};
-  if (holding.terms.slots > 1) {
-    holding.holder.slot = number ? number : memory::free_number(slot);
-    grant.slot = holding.holder.slot;
-  }
-  if (holding.terms.ttl) grant.valid_until = holding.extended_boot + *holding.terms.ttl;
-  slot.holdings.push_back(std::move(holding));
+  if (!number && waiter.request.terms.slots > 1) number = memory::free_number(slot);
+  slot.holdings.push_back(holding_of(waiter.request, theirs, number, grant));
   return grant;
+}
+
+memory::Holding MemoryEngine::holding_of(const ClaimRequest& request, const env::Environment& environment,
+                                         std::optional<std::uint32_t> number, Grant& grant) {
+  memory::Holding holding{.claim = grant.claim,
+                          .epoch = grant.epoch,
+                          .holder = holder_for(request, environment),
+                          .terms = request.terms,
+                          .extended_monotonic = environment.clock->monotonic(),
+                          .extended_boot = environment.clock->boottime(),
+                          .guarded_until = std::nullopt};
+  if (holding.terms.slots > 1) holding.holder.slot = grant.slot = number;
+  if (holding.terms.ttl) grant.valid_until = holding.extended_boot + *holding.terms.ttl;
+  return holding;
+}
+
+Result<Epoch> MemoryEngine::next_epoch() {
+  const Epoch epoch(store_->highest_.value() + 1);
+  if (!epoch.credible()) {
+    return fail(Code::epoch_exhausted, "the epoch has reached its limit, " + Epoch(Epoch::kLimit).text());
+  }
+  store_->highest_ = epoch;
+  return epoch;
 }
 
 Error MemoryEngine::refusal(const ClaimRequest& request, const memory::Slot& slot) const {

@@ -28,6 +28,14 @@ class MemoryEngine final : public Engine {
   Result<Revoked> revoke(const RevokeRequest& request) override;
   Result<void> guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation) override;
   Result<Observation> holder(const Key& key) override;
+  // memory_asking.cc
+  Result<Asked> ask(const AskRequest& request) override;
+  Result<std::vector<Ask>> asks(const ClaimRef& claim) override;
+  Result<bool> answer(const ClaimRef& claim, std::uint64_t id, Answer answer, const std::string& words) override;
+  // memory_handing.cc
+  Result<void> hand_off(const ClaimRef& claim, const HandOff& offer) override;
+  Result<bool> withdraw_hand_off(const ClaimRef& claim) override;
+  Result<Grant> adopt(const ClaimRequest& request) override;
   Result<std::vector<Observation>> list(const std::string& prefix) override;
   Result<std::unique_ptr<Changes>> changes() override;
 
@@ -40,17 +48,31 @@ class MemoryEngine final : public Engine {
   };
 
   Result<void> check_process() const;
+  Result<ClaimId> fresh_claim() const;
 
   // All below: with the store's mutex held.
   Result<Current> current(const ClaimRef& claim);
   Error lost(const ClaimRef& claim, const memory::Slot* slot, const std::string& why) const;
-  void end_overdue_guards(const Key& key, memory::Slot& slot);
+  // Leases of whom an operation ran past its guard, or whose offer goes back to the line.
+  void end_overdue(const Key& key, memory::Slot& slot);
   // Grants the key to those at the head of the line who may have it.
   void settle(const Key& key, memory::Slot& slot);
   // The evidence that the process of a waiting claim is dead, if it is.
   std::optional<std::string> death_of(const memory::Waiter& waiter) const;
   Result<Grant> grant(memory::Waiter& waiter, memory::Slot& slot, const memory::Admission& admission);
   Error refusal(const ClaimRequest& request, const memory::Slot& slot) const;
+  Result<Epoch> next_epoch();
+  // `number`: of its slot, with several.
+  static memory::Holding holding_of(const ClaimRequest& request, const env::Environment& environment,
+                                    std::optional<std::uint32_t> number, Grant& grant);
+
+  Result<memory::Holding*> enter_asks(memory::Asker& asker, const AskRequest& request);
+  Result<Asked> wait_for_answer(std::unique_lock<std::mutex>& lock, memory::Asker& asker, const ClaimRef& asked,
+                                const Stop* stop);
+  memory::Holding* holding_of(const ClaimRef& claim);
+  // Of a lease: those past their deadline, or whose asker is dead, leave.
+  void drop_stale_asks(memory::Holding& holding);
+  Error not_offered(const ClaimRequest& request, const memory::Slot& slot) const;
 
   Result<Grant> wait_in_line(std::unique_lock<std::mutex>& lock, memory::Waiter& waiter, const Wait& wait);
   Result<memory::Slot*> enter_line(memory::Waiter& waiter);

@@ -17,6 +17,8 @@ Traits traits_of_memory() {
   traits.slots = true;
   traits.ttl = true;
   traits.first_in_first_out = true;
+  traits.asks = true;
+  traits.handoff = true;
   traits.exclusion = "strict within one process, among those who share one store";
   return traits;
 }
@@ -53,13 +55,18 @@ Error MemoryEngine::lost(const ClaimRef& claim, const memory::Slot* slot, const 
   return error;
 }
 
-void MemoryEngine::end_overdue_guards(const Key& key, memory::Slot& slot) {
+void MemoryEngine::end_overdue(const Key& key, memory::Slot& slot) {
   for (auto it = slot.holdings.begin(); it != slot.holdings.end();) {
-    if (!viewer_.past_guard(*it)) {
+    const bool past_guard = viewer_.past_guard(*it);
+    if (!past_guard && !viewer_.back_to_line(*it)) {
       ++it;
       continue;
     }
-    store_->remember(*it, "an operation ran past the bound of its guard");
+    if (past_guard) {
+      store_->remember(*it, EventKind::lost, "an operation ran past the bound of its guard");
+    } else {
+      store_->remember(*it, EventKind::released, memory::Viewer::not_adopted(*it));
+    }
     it = slot.holdings.erase(it);
     store_->announce(key);
   }
@@ -69,7 +76,7 @@ Result<MemoryEngine::Current> MemoryEngine::current(const ClaimRef& claim) {
   const auto found = store_->slots_.find(claim.key);
   if (found == store_->slots_.end()) return fail(lost(claim, nullptr, "it was given back or taken away"));
   memory::Slot& slot = found->second;
-  end_overdue_guards(claim.key, slot);
+  end_overdue(claim.key, slot);
   const auto mine = std::find_if(slot.holdings.begin(), slot.holdings.end(),
                                  [&](const memory::Holding& holding) { return holding.claim == claim.claim; });
   const bool is_mine = mine != slot.holdings.end();
@@ -141,6 +148,7 @@ Result<Released> MemoryEngine::release(const ClaimRef& claim) {
                 "release it when the operation has ended");
   }
   memory::Slot& slot = mine->slot;
+  store_->remember(mine->holding, EventKind::released, "");
   slot.holdings.erase(slot.holdings.begin() + (&mine->holding - slot.holdings.data()));
   settle(claim.key, slot);
   store_->announce(claim.key);

@@ -12,7 +12,7 @@ Result<Revoked> MemoryEngine::revoke(const RevokeRequest& request) {
   if (auto text = check_text("reason", request.reason, limits::kReasonBytes, true); !text) return fail(text.error());
   std::lock_guard lock(store_->mutex_);
   const auto found = store_->slots_.find(request.key);
-  if (found != store_->slots_.end()) end_overdue_guards(request.key, found->second);
+  if (found != store_->slots_.end()) end_overdue(request.key, found->second);
   if (found == store_->slots_.end() || found->second.holdings.empty()) {
     return fail(Code::not_held, "nobody holds " + request.key.text());
   }
@@ -39,7 +39,7 @@ Result<Revoked> MemoryEngine::revoke(const RevokeRequest& request) {
     return fail(*refused);
   }
   for (const memory::Holding* holding : ending) {
-    store_->remember(*holding, request.reason.empty() ? "revoked" : "revoked: " + request.reason);
+    store_->remember(*holding, EventKind::revoked, request.reason.empty() ? "revoked" : "revoked: " + request.reason);
   }
   std::erase_if(slot.holdings, [&](const memory::Holding& holding) {
     return !request.only_epoch || holding.epoch == *request.only_epoch;

@@ -15,7 +15,11 @@ void MemoryStore::announce(const Key& key) {
   changed_.notify_all();
 }
 
-void MemoryStore::remember(const memory::Holding& ended, std::string why) {
+void MemoryStore::remember(const memory::Holding& ended, EventKind end, std::string why) {
+  for (memory::Asker* asker : ended.asks) {
+    asker->end(Became::ended, end, why);
+  }
+  if (end == EventKind::released && why.empty()) return;
   if (endings_.size() >= memory::kMaxEndings) endings_.pop_front();
   endings_.push_back({ended.claim, std::move(why)});
 }

@@ -22,6 +22,27 @@ namespace tenure {
 
 namespace memory {
 
+// A request to yield. It lives on the stack of the thread that asks; the lease that is asked for names it until it has
+// an outcome, or the asker leaves.
+struct Asker {
+  Ask ask;
+  const env::Environment& environment;
+  MonotonicTime until;
+  Observation was;  // whom it was that was asked
+  std::optional<Asked> outcome = {};
+
+  void end(Became became, EventKind how, std::string words) {
+    outcome = Asked{.became = became, .end = how, .words = std::move(words), .was = was};
+  }
+};
+
+// An offer to a successor, by the clock of whoever made it.
+struct OpenOffer {
+  Offer offer;
+  MonotonicTime until;
+  std::uint64_t time_namespace = 0;
+};
+
 // One holder of a key.
 struct Holding {
   ClaimId claim;
@@ -33,6 +54,8 @@ struct Holding {
   BootTime extended_boot;
   // While an operation runs under guard: its bound.
   std::optional<MonotonicTime> guarded_until;
+  std::vector<Asker*> asks = {};  // in the order of their asking
+  std::optional<OpenOffer> offer = {};
 };
 
 // A claim in line. It lives on the stack of the thread that waits.
@@ -50,7 +73,7 @@ struct Slot {
   bool idle() const { return holdings.empty() && line.empty(); }
 };
 
-// Why a lease ended without its holder's doing.
+// Why a lease ended, where it was not given back.
 struct Ending {
   ClaimId claim;
   std::string why;
@@ -83,7 +106,8 @@ class MemoryStore {
 
   // All below: with mutex_ held.
   void announce(const Key& key);
-  void remember(const memory::Holding& ended, std::string why);
+  // A lease that ends now: those who asked for it are told, and unless it was given back, why is kept.
+  void remember(const memory::Holding& ended, EventKind end, std::string why);
   std::string why_ended(const ClaimId& claim) const;
   void tidy(const Key& key);
 
@@ -93,6 +117,9 @@ class MemoryStore {
   Epoch highest_;
   std::deque<memory::Ending> endings_;
   std::set<memory::Unseen*> watchers_;
+  std::uint64_t last_ask_ = 0;
+  // Leases that end by themselves then: offers that go back to the line. An entry may be outdated.
+  std::map<Key, MonotonicTime> ending_;
 };
 
 }  // namespace tenure

@@ -54,6 +54,21 @@ Observation Viewer::observe(const Key& key, const Holding& holding) const {
   observation.claimable = stranger.granted() && !guarded(holding);
   observation.why = stranger.granted() && guarded(holding) ? "an operation runs under its guard" : stranger.why;
   observation.frees_in = stranger.frees_in;
+  if (back_to_line(holding)) {
+    observation.claimable = true;
+    observation.why = not_adopted(holding);
+  } else if (observation.claimable && stranger.answer == rules::ClaimVerdict::Answer::over_dead && offered(holding)) {
+    observation.claimable = false;
+    observation.why = "it is offered to " + holding.offer->offer.to;
+  }
+  if (offered(holding)) {
+    observation.offer = holding.offer->offer;
+    const bool frees = seen.verdict.liveness == Liveness::dead || observation.offer->back == Back::line;
+    if (frees) observation.frees_in = holding.offer->until - environment_.clock->monotonic();
+  }
+  for (const Asker* asker : holding.asks) {
+    if (asking(*asker)) observation.asks.push_back(asker->ask);
+  }
   return observation;
 }
 
@@ -84,6 +99,27 @@ bool Viewer::guarded(const Holding& holding) const {
 
 bool Viewer::past_guard(const Holding& holding) const {
   return holding.guarded_until && environment_.clock->monotonic() > *holding.guarded_until;
+}
+
+bool Viewer::same_clock(const OpenOffer& offer) const {
+  return offer.time_namespace == environment_.processes->self().identity.time_namespace;
+}
+
+bool Viewer::offered(const Holding& holding) const {
+  return holding.offer && same_clock(*holding.offer) && environment_.clock->monotonic() < holding.offer->until;
+}
+
+bool Viewer::back_to_line(const Holding& holding) const {
+  return holding.offer && holding.offer->offer.back == Back::line && same_clock(*holding.offer) &&
+         environment_.clock->monotonic() >= holding.offer->until && !guarded(holding);
+}
+
+std::string Viewer::not_adopted(const Holding& holding) {
+  return "it was offered to " + holding.offer->offer.to + ", who did not adopt it in time";
+}
+
+bool Viewer::asking(const Asker& asker) const {
+  return asker.environment.clock->monotonic() < asker.until && judge(asker.ask.process).liveness != Liveness::dead;
 }
 
 }  // namespace tenure::memory

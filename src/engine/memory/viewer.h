@@ -22,9 +22,17 @@ class Viewer {
   bool guarded(const Holding& holding) const;
   // Ran past it: the lease is over.
   bool past_guard(const Holding& holding) const;
+  // Its holder offers it to a successor, and that may still adopt it.
+  bool offered(const Holding& holding) const;
+  // Nobody adopted it in time, and it goes back to the line: the lease is over.
+  bool back_to_line(const Holding& holding) const;
+  static std::string not_adopted(const Holding& holding);
+  // Whoever asks still waits for an answer.
+  bool asking(const Asker& asker) const;
 
  private:
   Verdict judge(const ProcessIdentity& process) const;
+  bool same_clock(const OpenOffer& offer) const;
   rules::Age since_extension(const Holding& holding) const;
 
   const env::Environment& environment_;
