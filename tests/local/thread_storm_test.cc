@@ -1,8 +1,8 @@
 // Members as threads over one memory: under ThreadSanitizer a lease must order what its holders do as a mutex would.
 //
 // What a key guards is plain memory here, without any atomic. Kept keys are never taken from the living, so only their
-// holder may touch what they guard. Taken keys are revoked at any time. Members die, slowly or at once, and are
-// stopped.
+// holder may write what they guard, or who holds one of their slots what that guards; readers read. Taken keys are
+// revoked at any time. Members die, slowly or at once, and are stopped.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -21,6 +21,7 @@
 #include "fakes/fake_local_folder.h"
 #include "fakes/fake_random.h"
 #include "os/linux/real_clock.h"
+#include "rules/sharing.h"
 
 namespace tenure::local {
 namespace {
@@ -48,9 +49,12 @@ void pause(int most_ms) {
   ::poll(nullptr, 0, most_ms);
 }
 
-// Touched by the holder alone.
+constexpr std::uint32_t kSlots = 3;
+
+// Written by the holder alone; of `slots`, by who holds that one.
 struct Guarded {
   int inside = 0;
+  std::array<int, kSlots> slots{};
   std::uint64_t epoch = 0;
   std::uint64_t grants = 0;
 };
@@ -99,8 +103,9 @@ class Storm {
   void work(int number);
   void turn(Engine& engine, Random& random, int thread);
   void claim_shortly(Engine& engine, Random& random);
-  void hold(Engine& engine, Random& random, const Grant& grant, int key);
+  void hold(Engine& engine, Random& random, const Grant& grant, int key, const Terms& terms);
   void use(int key, Epoch epoch);
+  void use_together(int key, const Grant& grant);
   void revoke(Engine& engine);
 
   void rage();
@@ -117,6 +122,7 @@ class Storm {
   std::array<Guarded, kKeptKeys> guarded_;
   std::array<std::atomic<const Stop*>, kMembers * kThreads> stops_{};
   std::mutex stopping_;  // a Stop of `stops_` is in use
+  std::atomic<std::uint64_t> together_{0};  // grants of leases together with others
   std::atomic<bool> done_{false};
 };
 
@@ -135,10 +141,21 @@ void Storm::turn(Engine& engine, Random& random, int thread) {
   if (kind == 0) return revoke(engine);
   if (kind < 5) return claim_shortly(engine, random);
   const int key = below(random, kKeys);
-  const ClaimRequest request{.key = key_of(key)};
+  ClaimRequest request{.key = key_of(key)};
+  switch (below(random, 6)) {
+    case 0:
+    case 1:
+      request.terms.mode = Mode::shared;
+      break;
+    case 2:
+      request.terms.slots = kSlots;
+      break;
+    default:
+      break;
+  }
   if (kind < 8) {
     auto granted = engine.try_claim(request);
-    if (granted) return hold(engine, random, *granted, key);
+    if (granted) return hold(engine, random, *granted, key, request.terms);
     const Code code = granted.error().code;
     EXPECT_TRUE(code == Code::held || code == Code::held_by_part || code == Code::section_busy)
         << granted.error().message;
@@ -158,7 +175,7 @@ void Storm::turn(Engine& engine, Random& random, int thread) {
     std::lock_guard lock(stopping_);
     shown = nullptr;
   }
-  if (granted) return hold(engine, random, *granted, key);
+  if (granted) return hold(engine, random, *granted, key, request.terms);
   const Code code = granted.error().code;
   EXPECT_TRUE(code == Code::timed_out || code == Code::cancelled || code == Code::section_busy)
       << granted.error().message;
@@ -182,6 +199,7 @@ void Storm::claim_shortly(Engine& engine, Random& random) {
 void Storm::use(int key, Epoch epoch) {
   Guarded& guarded = guarded_[static_cast<std::size_t>(key)];
   EXPECT_EQ(guarded.inside++, 0);
+  for (int& slot : guarded.slots) EXPECT_EQ(std::exchange(slot, 0), 0);
   EXPECT_GT(epoch.value(), guarded.epoch);
   guarded.epoch = epoch.value();
   ++guarded.grants;
@@ -189,10 +207,29 @@ void Storm::use(int key, Epoch epoch) {
   EXPECT_EQ(--guarded.inside, 0);
 }
 
-void Storm::hold(Engine& engine, Random& random, const Grant& grant, int key) {
+void Storm::use_together(int key, const Grant& grant) {
+  Guarded& guarded = guarded_[static_cast<std::size_t>(key)];
+  ++together_;
+  EXPECT_EQ(guarded.inside, 0);
+  EXPECT_GT(grant.epoch.value(), guarded.epoch);
+  if (!grant.slot) {
+    for (const int slot : guarded.slots) EXPECT_EQ(slot, 0);
+    return;
+  }
+  ASSERT_LT(*grant.slot, kSlots);
+  EXPECT_EQ(guarded.slots[*grant.slot]++, 0);
+  std::this_thread::yield();
+  EXPECT_EQ(--guarded.slots[*grant.slot], 0);
+}
+
+void Storm::hold(Engine& engine, Random& random, const Grant& grant, int key, const Terms& terms) {
   const ClaimRef claim{grant.key, grant.claim, grant.epoch};
   const bool kept = key < kKeptKeys;
-  if (kept) use(key, grant.epoch);
+  if (kept && rules::together(terms)) {
+    use_together(key, grant);
+  } else if (kept) {
+    use(key, grant.epoch);
+  }
   auto standing = engine.verify(claim);
   if (!standing && (kept || standing.error().code != Code::lost)) {
     EXPECT_EQ(standing.error().code, Code::section_busy) << standing.error().message;
@@ -257,7 +294,8 @@ void Storm::rage() {
 }
 
 void Storm::judge() {
-  std::uint64_t grants = 0;
+  std::uint64_t grants = together_;
+  EXPECT_GE(together_, kLeastGrants / 10);
   for (const Guarded& guarded : guarded_) {
     EXPECT_EQ(guarded.inside, 0);
     grants += guarded.grants;
