@@ -15,10 +15,11 @@ constexpr Duration kLookAnyway = std::chrono::seconds(2);
 // What makes one standing differ from another for a watcher: signs of life do not.
 using Mark = std::tuple<State, Epoch, Liveness, std::string, std::string, std::int64_t, std::string>;
 
-// Who asks, and to whom it is offered.
-std::string yielding(const Observation& seen) {
+// Who asks, who else holds it, and to whom it is offered.
+std::string others(const Observation& seen) {
   std::string out;
   for (const Ask& ask : seen.asks) out += std::to_string(ask.id) + " ";
+  for (const Companion& each : seen.together) out += each.epoch.text() + (each.over ? "- " : "+ ");
   if (seen.offer) out += std::to_string(seen.offer->since.milliseconds()) + seen.offer->to;
   return out;
 }
@@ -27,7 +28,7 @@ Mark mark_of(const Observation& seen) {
   if (!seen.holder) return {seen.state, seen.epoch, seen.verdict.liveness, "", "", 0, ""};
   return {seen.state,         seen.epoch,        seen.verdict.liveness,
           seen.holder->owner, seen.holder->part, seen.holder->since.milliseconds(),
-          yielding(seen)};
+          others(seen)};
 }
 
 class Watcher {

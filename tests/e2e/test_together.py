@@ -90,6 +90,17 @@ class Slots(Together):
                            'echo "in $TENURE_SLOT."', check=0)
         self.assertEqual(done.stdout, "in .\n")
 
+    def test_the_dead_among_the_living_are_cleared(self):
+        runs = [self.hold("--slots", "3") for _ in range(3)]
+        for run in runs[1:]:
+            self.kill_with_guardian(run)
+        until(lambda: [each["liveness"] for each in self.who("thing")["together"]] == ["live", "dead", "dead"],
+              "two are seen to be dead")
+        done = json.loads(self.tenure("revoke", "--dead", "--json", check=0).stdout)
+        self.assertEqual(len(done["cleared"]), 2)
+        seen = self.who("thing")
+        self.assertEqual((seen["holders"], seen["holder"]["slot"]), (1, 0))
+
     def test_what_is_not_a_number_of_slots(self):
         for words in (("--slots", "0"), ("--slots", "1025"), ("--slots", "two"), ("--slots", "2", "--shared")):
             self.tenure("run", "thing", *words, "--", "true", check=64)
