@@ -152,5 +152,21 @@ TEST_P(Conformance, WhoDiesInLineIsPassedOver) {
   EXPECT_TRUE(second.result());
 }
 
+TEST_P(Conformance, AReclaimInThePlaceOfATicketLeavesNoPlaceBehind) {
+  NEEDS(fixture->traits().tickets && fixture->traits().shows_line);
+  const Client one = fixture->add_client();
+  const Grant held = claim(one, request(key("thing"), "owner", "part"));
+  const Wait once{.at_most = Duration{0}, .stop = nullptr, .ticket = "ticket", .grace = minutes(5), .on_wait = nullptr};
+  EXPECT_FALSE(fixture->engine(one)->await(request(key("thing"), "owner", "another part"), once));
+  EXPECT_EQ(fixture->engine(one)->holder(key("thing"))->waiting, 1U);
+  auto again = fixture->engine(one)->await(request(key("thing"), "owner", "part"), once);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->reclaimed);
+  EXPECT_FALSE(is_current(one, held));
+  EXPECT_EQ(fixture->engine(one)->holder(key("thing"))->waiting, 0U);
+  release(one, *again);
+  EXPECT_FALSE(stranger_gets(key("thing")).none());
+}
+
 }  // namespace
 }  // namespace tenure::conformance
