@@ -1,5 +1,6 @@
 // The local engine in the suite: members are threads of this program over one table.
 #include "conformance/conformance.h"
+#include "engine/local/check.h"
 #include "engine/local/local.h"
 #include "fakes/fake_local_folder.h"
 
@@ -30,6 +31,7 @@ class OneKernel final : public env::Processes {
 class LocalFixture final : public Fixture {
  public:
   LocalFixture() : store_(fakes::FakeLocalStore::create(world_, clock_)) {}
+  ~LocalFixture() override { expect_a_whole_table(); }
   std::optional<Code> joins_without_randomness() override {
     const Client client = world_->spawn({});
     auto random = std::make_shared<fakes::FakeRandom>(1);
@@ -57,6 +59,13 @@ class LocalFixture final : public Fixture {
   }
 
  private:
+  // Whatever a case did: the table is as its invariants have it.
+  void expect_a_whole_table() {
+    const auto last = engine(add_client());
+    if (!last) return;
+    for (const std::string& fault : local::faults_in(local::core_of(*last))) ADD_FAILURE() << fault;
+  }
+
   std::shared_ptr<fakes::FakeLocalStore> store_;
   std::string boot_id_;
 };

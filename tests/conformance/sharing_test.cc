@@ -229,5 +229,66 @@ TEST_P(Conformance, TermsOfSharingThatCannotBeAreRefused) {
   EXPECT_EQ(fixture->engine(one)->try_claim(in_slots(request(key("thing")), 0)).error().code, Code::usage);
 }
 
+// What is offered to a ticket that nobody polls just now, and what others do meanwhile.
+Wait one_poll(const std::string& ticket) {
+  return {.at_most = Duration{0}, .stop = nullptr, .ticket = ticket, .grace = minutes(5), .on_wait = nullptr};
+}
+
+TEST_P(Conformance, AReaderDoesNotComeToWriteWhileAnotherIsOfferedItToRead) {
+  NEEDS(fixture->traits().shared && fixture->traits().tickets);
+  const Client one = fixture->add_client();
+  const Client other = fixture->add_client();
+  const Grant reading = claim(one, as_reader(request(key("thing"), "one", "part")));
+  {
+    Stop stop = *Stop::create();
+    Waiting writer(*fixture, fixture->add_client(), request(key("thing")), std::nullopt, &stop);
+    writer.told();
+    EXPECT_FALSE(fixture->engine(other)->await(as_reader(request(key("thing"), "other")), one_poll("reader")));
+    stop.request();
+    ASSERT_TRUE(writer.ends());
+  }
+  // Now it is offered to the other.
+  auto writing = fixture->engine(one)->try_claim(request(key("thing"), "one", "part"));
+  ASSERT_FALSE(writing);
+  EXPECT_EQ(writing.error().code, Code::held);
+  auto offered = fixture->engine(other)->await(as_reader(request(key("thing"), "other")), one_poll("reader"));
+  ASSERT_TRUE(offered) << offered.error().message;
+  EXPECT_TRUE(is_current(one, reading));
+  EXPECT_TRUE(is_current(other, *offered));
+}
+
+TEST_P(Conformance, WhoReadsAgainWhileItIsOfferedToItselfToWriteHasItOnce) {
+  NEEDS(fixture->traits().shared && fixture->traits().tickets);
+  const Client one = fixture->add_client();
+  const Client other = fixture->add_client();
+  claim(one, as_reader(request(key("thing"), "one", "part")));
+  const Grant theirs = claim(other, as_reader(request(key("thing"), "other")));
+  EXPECT_FALSE(fixture->engine(one)->await(request(key("thing"), "one", "part"), one_poll("writer")));
+  release(other, theirs);
+  const Grant again = claim(one, as_reader(request(key("thing"), "one", "part")));
+  EXPECT_TRUE(is_current(one, again));
+  auto writing = fixture->engine(one)->await(request(key("thing"), "one", "part"), one_poll("writer"));
+  ASSERT_TRUE(writing) << writing.error().message;
+  EXPECT_FALSE(is_current(one, again));
+  EXPECT_TRUE(is_current(one, *writing));
+  EXPECT_FALSE(fixture->engine(other)->try_claim(as_reader(request(key("thing"), "other"))));
+}
+
+TEST_P(Conformance, ATicketGivesUpNothingOfWhoPolledItBefore) {
+  NEEDS(fixture->traits().shared && fixture->traits().tickets);
+  const Client one = fixture->add_client();
+  const Client other = fixture->add_client();
+  const Client third = fixture->add_client();
+  const Grant reading = claim(one, as_reader(request(key("thing"), "one", "part")));
+  const Grant theirs = claim(other, as_reader(request(key("thing"), "other")));
+  EXPECT_FALSE(fixture->engine(one)->await(request(key("thing"), "one", "part"), one_poll("writer")));
+  release(other, theirs);
+  EXPECT_FALSE(fixture->engine(third)->await(request(key("thing"), "third"), one_poll("writer")));
+  EXPECT_TRUE(is_current(one, reading));
+  auto writing = fixture->engine(one)->await(request(key("thing"), "one", "part"), one_poll("writer"));
+  ASSERT_TRUE(writing) << writing.error().message;
+  EXPECT_FALSE(is_current(one, reading));
+}
+
 }  // namespace
 }  // namespace tenure::conformance

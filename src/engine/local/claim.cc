@@ -211,14 +211,24 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
     return Look::other_number;
   }
   if (node_ != 0 && grantee_of(slot) == node_) {
-    accept(index, wakes);
-    return Look::granted;
+    if (may_accept(slot)) {
+      accept(index, wakes);
+      return Look::granted;
+    }
+    withdraw_grant(core_, slot, wakes);
   }
   see_holder(slot);
   place_ = 0;
   if (node_ == 0) return Look::another_has_it;
   see_line();
   return Look::another_has_it;
+}
+
+// What was offered is to be had still: not where the same process and part has come to hold it anew, meanwhile, by
+// another claim than the one that this gives up.
+bool Claiming::may_accept(const Cell& slot) const {
+  const CellIndex own = given_up_by(core_, core_.table.cell(node_));
+  return is_offered(slot) && room_in(core_, slot, request_.terms, own) == rules::Room::beside;
 }
 
 // For sleeping: who is to be watched, and until when.
@@ -368,6 +378,20 @@ const HoldingView* Claiming::own_of(const SlotView& seen) const {
   return found == seen.together.end() ? nullptr : &*found;
 }
 
+// From what it holds together with others to what it claims now, at once: not past one to whom it is offered already.
+bool Claiming::may_change(const Cell& slot, const HoldingView& own) const {
+  if (room_in(core_, slot, request_.terms, own.index) != rules::Room::beside) return false;
+  return grantee_of(slot) == 0 || rules::coexist(own.terms, request_.terms);
+}
+
+// The place of a ticket that stands ahead of the line already is for this again.
+void Claiming::give_up_at_last() const {
+  Cell& node = core_.table.cell(node_);
+  if (at(node, node_field::kArrival) != 0) return;
+  node.body[node_field::kGivesUpEpoch].store(gives_up_.epoch.value(), std::memory_order_relaxed);
+  node.body[node_field::kGivesUp].store(gives_up_.holding, std::memory_order_relaxed);
+}
+
 // True: look again, or it is granted.
 Result<bool> Claiming::reclaim(const SlotView& seen) {
   const bool first = !std::exchange(own_looked_for_, true);
@@ -382,8 +406,9 @@ Result<bool> Claiming::reclaim(const SlotView& seen) {
   const CellIndex index = own->word.kind == Kind::slot ? own->index : lease.owner.load(std::memory_order_relaxed);
   Cell& slot = core_.table.cell(index);
   if (node_ != 0 && !is_our_node(index)) return true;
-  if (own->word.kind == Kind::holding && room_in(core_, slot, request_.terms, own->index) != rules::Room::beside) {
+  if (own->word.kind == Kind::holding && !may_change(slot, *own)) {
     gives_up_ = {own->index, own->epoch};
+    if (node_ != 0) give_up_at_last();
     return false;
   }
   const Epoch epoch = take_epoch(core_);

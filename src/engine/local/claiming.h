@@ -48,6 +48,9 @@ class Claiming {
   Look take_free(Section& section);
   Look take_offered(CellIndex slot);
   bool may_take_beside(const Cell& slot) const;
+  bool may_accept(const Cell& slot) const;
+  void give_up_at_last() const;
+  bool may_change(const Cell& slot, const HoldingView& own) const;
   void hold(CellIndex slot, Epoch epoch, std::uint32_t number);
   std::uint32_t give_up(Cell& slot, CellIndex own);
   void see_holder(const Cell& slot);

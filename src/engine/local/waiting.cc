@@ -60,6 +60,7 @@ bool Claiming::find_ticket(Cell& slot, Wakes& wakes) {
     put(node_field::kGrace, static_cast<std::uint64_t>(wait_->grace.count()));
     put(node_field::kOfferedAt, static_cast<std::uint64_t>(now_.monotonic));
     put(node_field::kAsleepUntil, 0);
+    put(node_field::kGivesUp, 0);  // of who polled before, perhaps another process
     put(node_field::kText, two(claim_.text, claim_.flags | kTicket));
     TENURE_POINT("ticket taken over");
     spent_.text(adopt_text(core_, text));
@@ -182,7 +183,7 @@ bool Claiming::leave(bool held_up) {
       return false;
     }
     Cell& slot = core_.table.cell(index);
-    if (is_offered(slot) && grantee_of(slot) == node_) {
+    if (grantee_of(slot) == node_ && may_accept(slot)) {
       accept(index, wakes);
       record_grant();
       granted = true;
