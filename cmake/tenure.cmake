@@ -37,7 +37,7 @@ endif()
 set_source_files_properties(
   src/engine/memory/memory_claim.cc src/model/side_files.cc src/os/linux/probe_local.cc src/os/linux/probe_locks.cc src/os/linux/section_lock_test.cc src/os/linux/ending_process_test.cc
   src/os/linux/keeper_thread_test.cc src/os/linux/stable_content.cc
-  src/model/ceiling_record.cc src/model/ceiling_record_test.cc src/rules/ceiling.cc src/rules/ceiling_test.cc src/engine/local/ceiling.cc
+  src/model/ceiling_record.cc src/model/ceiling_record_test.cc src/rules/ceiling.cc src/rules/ceiling_test.cc src/engine/local/ceiling.cc src/engine/local/repair.cc
   src/model/fence_record.cc src/rules/fence.cc src/rules/fence_test.cc src/rules/current.cc src/rules/current_test.cc src/rules/epochs_test.cc src/base/boost_json.cc
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 

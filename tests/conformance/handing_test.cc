@@ -136,6 +136,13 @@ TEST_P(Conformance, AnOfferDoesNotExtendATtl) {
   fixture->pass(seconds(6));
   EXPECT_GT(stranger_gets(key("thing")), grant.epoch);
   EXPECT_FALSE(fixture->engine(fixture->add_client())->adopt(request(key("thing"), "second")));
+  const Client dying = fixture->add_client();
+  const Grant other = claim(dying, with_ttl(request(key("other"), "dying"), seconds(5)));
+  ASSERT_TRUE(fixture->engine(dying)->hand_off(ref(other), {.to = "second", .within = seconds(60)}));
+  fixture->world().kill(dying);
+  EXPECT_TRUE(stranger_gets(key("other")).none());
+  fixture->pass(seconds(6));
+  EXPECT_GT(stranger_gets(key("other")), other.epoch) << "of a dead holder neither";
 }
 
 TEST_P(Conformance, WhatEndsALeaseEndsItsOffer) {
@@ -166,6 +173,30 @@ TEST_P(Conformance, GuardExcludesAnAdoption) {
   }));
   EXPECT_EQ(meanwhile, Code::section_busy);
   EXPECT_TRUE(second->adopt(request(key("thing"), "second")));
+}
+
+TEST_P(Conformance, ASlotIsHandedOverAsItIs) {
+  NEEDS(fixture->traits().handoff && fixture->traits().slots);
+  const Client first = fixture->add_client();
+  const Client other = fixture->add_client();
+  ClaimRequest slots = request(key("thing"), "first");
+  slots.terms.slots = 2;
+  const Grant grant = claim(first, slots);
+  slots.owner = "other";
+  const Grant beside = claim(other, slots);
+  ASSERT_TRUE(fixture->engine(first)->hand_off(ref(grant), {.to = "second"}));
+  const Client second = fixture->add_client();
+  const auto adopted = fixture->engine(second)->adopt(request(key("thing"), "second"));
+  ASSERT_TRUE(adopted) << adopted.error().message;
+  EXPECT_EQ(adopted->slot, grant.slot);
+  EXPECT_GT(adopted->epoch, beside.epoch);
+  EXPECT_TRUE(is_lost(first, grant));
+  EXPECT_TRUE(is_current(other, beside));
+  EXPECT_TRUE(is_current(second, *adopted));
+  slots.owner = "third";
+  EXPECT_EQ(fixture->engine(fixture->add_client())->try_claim(slots).error().code, Code::held);
+  release(second, *adopted);
+  EXPECT_GT(claim(first, slots).epoch, adopted->epoch);
 }
 
 TEST_P(Conformance, AnAdoptionEndsTheRequestsToTheFormerHolder) {

@@ -97,6 +97,12 @@ void Actor::kill(int signal) const {
   if (!ended_) ::kill(pid_, signal);
 }
 
+bool Actor::over() const {
+  siginfo_t info{};
+  if (ended_) return true;
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_;
+}
+
 bool Actor::wait_until_stopped() {
   while (waitpid(pid_, &status_, WUNTRACED) < 0 && errno == EINTR) {
   }

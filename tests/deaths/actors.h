@@ -52,6 +52,8 @@ class Actor {
   char hear() const { return line_.hear(); }
   pid_t pid() const { return pid_; }
   void kill(int signal) const;
+  // It has ended, whether or not it was waited for.
+  bool over() const;
   // Until it is stopped by a signal. False: it ended.
   bool wait_until_stopped();
   // Until it ends: its exit code, or 128 + the signal that killed it.

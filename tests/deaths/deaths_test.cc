@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <future>
+#include <thread>
 
 #include "deaths/actors.h"
 #include "engine/local/check.h"
@@ -123,6 +124,72 @@ std::vector<Scene> scenes_together() {
          (void)engine.revoke({*Key::parse(key), "trial", true, std::nullopt});
        },
        false, true},
+  };
+}
+
+ClaimRef of(const Grant& grant) {
+  return {grant.key, grant.claim, grant.epoch};
+}
+// What the victim claimed to prepare its scene.
+std::optional<Grant> prepared;
+void claim_first(Engine& engine, const ClaimRequest& wanted) {
+  auto granted = engine.try_claim(wanted);
+  if (!granted) ::_exit(4);
+  prepared = *granted;
+}
+constexpr Duration kOffered = std::chrono::milliseconds(60);  // so long the key of a dead one is kept
+void offer(Engine& engine, Back back = Back::holder) {
+  (void)engine.hand_off(of(*prepared), {.to = "successor", .within = kOffered, .back = back});
+}
+
+// Of requests to yield, and of leases that are handed over.
+std::vector<Scene> scenes_of_yielding() {
+  const auto holds = [](Engine& engine, const std::string& key) { claim_first(engine, request(key, "victim", "one")); };
+  const auto asks = [](Engine& engine, const std::string& key) {
+    (void)engine.ask({*Key::parse(key), "victim", "please", std::chrono::milliseconds(5), nullptr});
+  };
+  const auto adopts = [](Engine& engine, const std::string& key) {
+    (void)engine.adopt(request(key, "successor", "one"));
+  };
+  return {
+      {"a_request", [](Engine&, const std::string&) {}, asks, true},
+      {"a_request_that_is_answered", holds,
+       [asks](Engine& engine, const std::string& key) {
+         std::thread asker([&] { asks(engine, key); });
+         for (int i = 0; i < 1'000; ++i) {
+           const auto pending = engine.asks(of(*prepared));
+           if (!pending || pending->empty()) continue;
+           (void)engine.answer(of(*prepared), pending->front().id, Answer::accept, "soon");
+           break;
+         }
+         asker.join();
+       }},
+      {"an_offer", holds,
+       [](Engine& engine, const std::string& /*key*/) {
+         offer(engine);
+         (void)engine.withdraw_hand_off(of(*prepared));
+       }},
+      {"an_offer_with_a_line", holds, [](Engine& engine, const std::string& /*key*/) { offer(engine, Back::line); },
+       false, true},
+      {"an_adoption",
+       [holds](Engine& engine, const std::string& key) {
+         holds(engine, key);
+         offer(engine);
+       },
+       adopts},
+      {"an_adoption_with_a_line",
+       [holds](Engine& engine, const std::string& key) {
+         holds(engine, key);
+         offer(engine);
+       },
+       adopts, false, true},
+      {"an_adoption_of_a_slot",
+       [](Engine& engine, const std::string& key) {
+         must_claim(engine, in_a_slot(key, "other"));
+         claim_first(engine, in_a_slot(key, "one"));
+         offer(engine);
+       },
+       adopts},
   };
 }
 
@@ -263,7 +330,7 @@ class Deaths : public testing::TestWithParam<Scene> {
       auto seen = engine_->holder(*Key::parse(key));
       return seen && seen->note.find("in line") != std::string::npos;
     };
-    for (int i = 0; i < 2'000 && !stands() && ::kill(victim.pid(), 0) == 0; ++i) std::this_thread::yield();
+    for (int i = 0; i < 2'000 && !stands() && !victim.over(); ++i) std::this_thread::yield();
     release(key, held);
   }
 
@@ -312,6 +379,11 @@ TEST_P(Deaths, AtEveryPointLeaveTheKeyToBeHad) {
 // What it means to be stopped does not depend on how many hold a key: of these the deaths alone.
 class Together : public Deaths {};
 TEST_P(Together, AtEveryPointLeaveTheKeyToBeHad) {
+  die_at_every_point();
+}
+
+class Yielding : public Deaths {};
+TEST_P(Yielding, AtEveryPointLeaveTheKeyToBeHad) {
   die_at_every_point();
 }
 
@@ -381,6 +453,8 @@ TEST_F(StoppedInside, IsOutlastedByAWaitThatHasTheTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(together, Together, testing::ValuesIn(scenes_together()),
+                         [](const auto& scene) { return std::string(scene.param.name); });
+INSTANTIATE_TEST_SUITE_P(yielding, Yielding, testing::ValuesIn(scenes_of_yielding()),
                          [](const auto& scene) { return std::string(scene.param.name); });
 INSTANTIATE_TEST_SUITE_P(scenes, Deaths, testing::ValuesIn(scenes()),
                          [](const auto& scene) { return std::string(scene.param.name); });

@@ -43,7 +43,7 @@ bool end_those_together(Core& core, const Cell& slot, const Facts& facts, Spent&
 
 }  // namespace
 
-void say(Core& core, const Cell& slot, Epoch epoch, EventKind kind, std::string_view why) {
+void say(Core& core, const Cell& slot, Epoch epoch, EventKind kind, std::string_view why, std::string_view owner) {
   std::array<char, kInlineKey> head{};
   const std::string_view key = copy_bytes(&slot.body[slot_field::kKey], at(slot, slot_field::kText) >> 48, head);
   record(core, {.kind = kind,
@@ -52,7 +52,7 @@ void say(Core& core, const Cell& slot, Epoch epoch, EventKind kind, std::string_
                 .epoch = epoch.value(),
                 .wall = core.wall_ns(),
                 .pid = static_cast<std::uint64_t>(core.self().pid),
-                .owner = core.owner_label,
+                .owner = owner.empty() ? std::string_view(core.owner_label) : owner,
                 .why = why});
 }
 

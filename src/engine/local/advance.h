@@ -34,8 +34,8 @@ void settle(Core& core, Wakes& wakes, Spent& spent);
 bool advance(Core& core, Bucket& bucket, CellIndex slot, const Facts& facts, Wakes& wakes, Spent& spent,
              std::int64_t monotonic_now);
 
-// Says in the ring what happened to the key of the slot. Inside its section.
-void say(Core& core, const Cell& slot, Epoch epoch, EventKind kind, std::string_view why);
+// Says in the ring what happened to the key of the slot, and to whom: to us, where that is empty. Inside its section.
+void say(Core& core, const Cell& slot, Epoch epoch, EventKind kind, std::string_view why, std::string_view owner = {});
 // Ends the holding of a slot for somebody else's sake, and says why in the ring.
 void take_away(Core& core, Cell& slot, EventKind kind, std::string_view why, Spent& spent);
 

@@ -10,7 +10,9 @@
 namespace tenure::local {
 namespace {
 
-constexpr std::size_t kMaxTextCells = 64;  // the longest labels, reason, command and folder together take 45
+// The longest labels, reason, command and folder together take 45, as many requests as may be 55, as many that have
+// their answer 30, an offer 2.
+constexpr std::size_t kMaxTextCells = 160;
 
 bool claim_cell(Core& core, CellIndex cell) {
   std::uint64_t free = 0;

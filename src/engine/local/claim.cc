@@ -9,6 +9,7 @@
 #include "engine/local/events.h"
 #include "engine/local/texts.h"
 #include "engine/local/together.h"
+#include "engine/local/yielding.h"
 
 namespace tenure::local {
 namespace {
@@ -250,9 +251,10 @@ void Claiming::see_holder(const Cell& slot) {
 
 void Claiming::see_due(const Cell& lease) {
   const std::uint64_t ttl = at(lease, slot_field::kTtl);
-  if (ttl == 0) return;
-  const auto due = static_cast<std::int64_t>(at(lease, slot_field::kMonotonic) + ttl);
-  due_ = std::min(due_.value_or(due), due);
+  const auto note = [this](std::int64_t due) { due_ = std::min(due_.value_or(due), due); };
+  if (ttl != 0) note(static_cast<std::int64_t>(at(lease, slot_field::kMonotonic) + ttl));
+  // Of one who has it: an offered slot has no text.
+  if (const auto end = offer_end(core_, lease)) note(*end);
 }
 
 // The first in line waits for any of them.

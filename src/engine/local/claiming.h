@@ -27,6 +27,10 @@ class Claiming {
   Result<Grant> run();
 
  private:
+  // For an adoption, in handing.cc.
+  friend class LocalEngine;
+  Result<bool> adopt(const HoldingView& offered);
+
   // What one look inside the section came to.
   enum class Look : std::uint8_t {
     granted,

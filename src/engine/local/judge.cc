@@ -4,7 +4,9 @@
 
 #include "base/text.h"
 #include "engine/local/texts.h"
+#include "engine/local/yielding.h"
 #include "rules/liveness.h"
+#include "rules/offer.h"
 #include "rules/sharing.h"
 
 namespace tenure::local {
@@ -89,15 +91,19 @@ Observation observe_together(Core& core, const Key& key, const SlotView& slot, C
   for (const HoldingView& one : slot.together) {
     const rules::Occupant occupant = occupant_of(core, one, care);
     const rules::ClaimVerdict stranger = rules::decide_for_stranger(rules::Expiry::proof, occupant);
-    const bool free = stranger.granted() && (!guarded(core, one) || occupant.verdict.liveness == Liveness::dead);
-    claimable = claimable && free;
+    const bool granted = stranger.granted() && (!guarded(core, one) || occupant.verdict.liveness == Liveness::dead);
+    Observation yielding{.key = key, .claimable = granted, .why = stranger.why};
+    show_yielding(core, one, occupant, stranger, yielding);
+    claimable = claimable && yielding.claimable;
     if (&one == &slot.together.front()) {
+      seen.asks = std::move(yielding.asks);
+      seen.offer = std::move(yielding.offer);
       seen.epoch = one.epoch;
       seen.holder = holder_of(core, one);
       seen.verdict = occupant.verdict;
-      if (seen.holders == 1) seen.why += ": " + stranger.why;
+      if (seen.holders == 1) seen.why += ": " + yielding.why;
     }
-    seen.together.push_back({holder_of(core, one), one.epoch, occupant.verdict, free, stranger.why});
+    seen.together.push_back({holder_of(core, one), one.epoch, occupant.verdict, yielding.claimable, yielding.why});
   }
   seen.claimable = claimable;
   return seen;
@@ -218,6 +224,7 @@ Observation observe(Core& core, const Key& key, const std::optional<SlotView>& s
     seen.claimable = false;
     seen.why = "an operation runs under its guard";
   }
+  if (slot->held()) show_yielding(core, *slot, occupant, stranger, seen);
   return seen;
 }
 
@@ -231,6 +238,10 @@ std::optional<Facts::Over> over_in(Core& core, const HoldingView& lease, const r
     return Facts::Over{lease.index, lease.word.packed(), lease.epoch.value(), EventKind::lost,
                        "an operation ran past the bound of its guard"};
   }
+  if (back_to_line(core, lease)) {
+    return Facts::Over{lease.index, lease.word.packed(), lease.epoch.value(), EventKind::released, not_adopted(lease)};
+  }
+  if (rules::offer_keeps_off(verdict, occupant) && open_offer(core, lease)) return std::nullopt;
   if (verdict.granted() && (dead || !guarded(core, lease))) {
     return Facts::Over{lease.index, lease.word.packed(), lease.epoch.value(), EventKind::taken_over, verdict.why};
   }

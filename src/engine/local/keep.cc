@@ -5,6 +5,7 @@
 #include "engine/local/events.h"
 #include "engine/local/local_engine.h"
 #include "engine/local/together.h"
+#include "engine/local/yielding.h"
 #include "rules/ownership.h"
 
 namespace tenure::local {
@@ -27,14 +28,27 @@ Error past_ttl(const ClaimRef& claim, Duration late) {
   return Error{Code::expired, claim.key.text() + " is past its TTL by " + words(late), "renew it", nullptr};
 }
 
+bool may_end(EventKind kind) {
+  switch (kind) {
+    case EventKind::claimed:
+    case EventKind::handed_over:
+    case EventKind::asked:
+    case EventKind::answered:
+    case EventKind::offered:
+    case EventKind::withdrawn:
+      return false;
+    default:
+      return true;
+  }
+}
+
 }  // namespace
 
 Error LocalEngine::lost(const ClaimRef& claim, const std::optional<SlotView>& now) const {
   std::string why;
   const auto seen = read_events(*core_, 0);
   for (const Event& event : seen.events) {
-    if (event.epoch != claim.epoch || event.kind == EventKind::claimed || event.kind == EventKind::handed_over)
-      continue;
+    if (event.epoch != claim.epoch || !may_end(event.kind)) continue;
     why = std::string(word_of(event.kind)) + (event.why.empty() ? "" : ": " + event.why);
   }
   Error error{Code::lost, claim.key.text() + " is no longer this claim's", "claim it again", nullptr};
@@ -59,6 +73,12 @@ Result<HoldingView> LocalEngine::current(const ClaimRef& claim) const {
   }
   if ((*lease)->guard != 0 && !guarded(*core_, **lease)) {
     return fail(Code::lost, claim.key.text() + " is lost: an operation ran past the bound of its guard");
+  }
+  if (((*lease)->flags & kOffers) != 0) {
+    if (back_to_line(*core_, **lease)) {
+      return fail(Code::lost, claim.key.text() + " is lost: " + not_adopted(**lease), "claim it again");
+    }
+    look_again_at_its_end(**lease);
   }
   return std::move(**lease);
 }

@@ -152,6 +152,10 @@ inline constexpr std::uint16_t kPassed = 4;      // of a node: was passed over a
 inline constexpr std::uint16_t kAbsent = 8;      // of a node with a ticket: nobody polls it now
 inline constexpr std::uint16_t kAbandoned = 16;  // of a node: its waiter left without being able to enter the section
 
+// Of a slot and of a holding: its text begins with what is asked of the holder and offered by it: yielding.h.
+inline constexpr std::uint16_t kYielding = 32;
+inline constexpr std::uint16_t kOffers = 64;  // and an offer is among it
+
 // The body of a node, by index.
 namespace node_field {
 inline constexpr std::size_t kArrival = 0;  // order in line: rises within a table

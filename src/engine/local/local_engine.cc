@@ -20,6 +20,8 @@ Traits traits_of(const env::LocalFolder& folder) {
   traits.tickets = true;
   traits.shows_line = true;
   traits.log = true;
+  traits.asks = true;
+  traits.handoff = true;
   traits.own_labels = true;
   traits.pushes_loss = true;
   traits.exclusion = "strict among all processes of this machine that open " + folder.path();

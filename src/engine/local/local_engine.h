@@ -35,6 +35,14 @@ class LocalEngine final : public Engine, private ShortWay {
   // give_back.cc
   Result<Released> release(const ClaimRef& claim) override;
   Result<Revoked> revoke(const RevokeRequest& request) override;
+  // asking.cc
+  Result<Asked> ask(const AskRequest& request) override;
+  Result<std::vector<Ask>> asks(const ClaimRef& claim) override;
+  Result<bool> answer(const ClaimRef& claim, std::uint64_t id, Answer answer, const std::string& words) override;
+  // handing.cc
+  Result<void> hand_off(const ClaimRef& claim, const HandOff& offer) override;
+  Result<bool> withdraw_hand_off(const ClaimRef& claim) override;
+  Result<Grant> adopt(const ClaimRequest& request) override;
   // look.cc
   Result<Observation> holder(const Key& key) override;
   Result<std::vector<Observation>> list(const std::string& prefix) override;
@@ -69,6 +77,7 @@ class LocalEngine final : public Engine, private ShortWay {
   // Raises the durable bound of epochs when half of a block is left, or at once with `now`.
   Result<void> raise_ceiling(bool now);
   void tell();
+  void look_again_at_its_end(const HoldingView& lease) const;
 
   friend class Claiming;
 
@@ -76,7 +85,7 @@ class LocalEngine final : public Engine, private ShortWay {
   Traits traits_;
   std::uint32_t knocks_ = 0;  // as the keeper thread saw them last
   std::mutex telling_;        // held by the keeper while it calls `disturbed_` itself; before mutex_
-  std::mutex mutex_;          // of what follows
+  mutable std::mutex mutex_;  // of what follows
   std::function<void()> disturbed_;
   std::shared_ptr<Teller> teller_;  // calls it in place of the keeper
   std::map<std::string, std::unique_ptr<env::PassedByte>> passed_;

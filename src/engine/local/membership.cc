@@ -11,6 +11,7 @@
 #include "engine/local/texts.h"
 #include "engine/local/together.h"
 #include "engine/local/words_of.h"
+#include "engine/local/yielding.h"
 #include "rules/membership.h"
 
 namespace tenure::local {
@@ -58,6 +59,8 @@ Result<bool> clear_lease(Core& core, MemberId member, CellIndex index) {
     auto section = Section::enter(core, cell.home.load(std::memory_order_relaxed), section_bound(core));
     if (!section) return fail(section.error());
     if (cell.word.load(std::memory_order_relaxed) != word || CommitWord::unpacked(word).member != member) return true;
+    // What it had offered waits for the successor.
+    if (const auto end = offer_end(core, cell); end && core.monotonic_ns() < *end) return false;
     const CellIndex slot_index = alone ? index : cell.owner.load(std::memory_order_relaxed);
     Cell& slot = core.table.cell(slot_index);
     former = alone ? end_holding(core, slot) : end_together(core, slot, index);

@@ -112,7 +112,8 @@ bool LocalEngine::current(const ShortGrant& grant) const noexcept {
   const std::uint64_t word = slot.word.load(std::memory_order_acquire);
   const bool ours = (word == held_word(core) || word == CommitWord{Kind::holding, 0, core.me}.packed()) &&
                     slot.body[slot_field::kEpoch].load(std::memory_order_relaxed) == grant.epoch.value() &&
-                    slot.body[slot_field::kGuard].load(std::memory_order_relaxed) == 0;
+                    slot.body[slot_field::kGuard].load(std::memory_order_relaxed) == 0 &&
+                    (slot.body[slot_field::kText].load(std::memory_order_relaxed) >> 32 & kOffers) == 0;
   if (!ours) return false;
   const std::uint64_t ttl = slot.body[slot_field::kTtl].load(std::memory_order_relaxed);
   if (ttl == 0) return true;

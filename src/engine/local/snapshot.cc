@@ -62,6 +62,7 @@ void copy_holding(const Table& table, CellIndex index, HoldingView& view) {
   view.terms = terms_from(at(cell, slot_field::kTerms), at(cell, slot_field::kTtl));
   const std::uint64_t text = at(cell, slot_field::kText);
   view.flags = static_cast<std::uint16_t>(text >> 32);
+  view.text_at = low(text);
   view.text = load_text(table, low(text));
 }
 

@@ -35,6 +35,7 @@ struct HoldingView {
   Terms terms;
   std::uint16_t flags = 0;
   std::uint32_t number = 0;  // of its slot, with several
+  CellIndex text_at = 0;
   std::string text;
 };
 

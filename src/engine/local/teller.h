@@ -6,10 +6,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/process_mark.h"
 #include "base/quiet_thread.h"
+#include "tenure/time.h"
 
 namespace tenure::local {
 
@@ -30,6 +32,15 @@ class Teller {
   void ring() {
     const std::lock_guard lock(shared_->mutex);
     shared_->rung = true;
+    shared_->bell.notify_one();
+  }
+
+  // The same after that time, or at the next ring before it. Of several the first counts.
+  void ring_in(Duration span) {
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->pause && *shared_->pause <= span) return;
+    shared_->pause = span;
+    shared_->changed = true;
     shared_->bell.notify_one();
   }
 
@@ -59,9 +70,17 @@ class Teller {
     void run() {
       std::unique_lock lock(mutex);
       for (;;) {
-        bell.wait(lock, [this] { return rung || stopping; });
+        const auto something = [this] { return rung || stopping || changed; };
+        changed = false;
+        if (pause) {
+          bell.wait_for(lock, *pause, something);
+        } else {
+          bell.wait(lock, something);
+        }
         if (stopping) return;
+        if (changed && !rung) continue;
         rung = false;
+        pause.reset();
         lock.unlock();
         tell();
         lock.lock();
@@ -71,6 +90,8 @@ class Teller {
     std::mutex mutex;  // of what follows
     std::condition_variable bell;
     bool rung = false;
+    std::optional<Duration> pause;  // as of when it was said
+    bool changed = false;           // that
     bool stopping = false;
   };
 

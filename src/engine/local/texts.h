@@ -24,12 +24,26 @@ enum class Tag : std::uint8_t {
   owner_times,    // its time namespace (8) and user (4)
   passed_byte,    // 8: the byte of `lock` that a child was given
   ticket,
+  yielding,  // 16, of a slot or holding, at the very beginning: see yielding.h
+  offer,     // see yielding.h
+  ask,       // any number of them
 };
 
 // Appends one field; an empty one is left out.
 void add_field(std::string& text, Tag tag, std::string_view value);
 std::string number_bytes(std::uint64_t value, std::size_t bytes);
 
+// Calls `visit` with the tag and the bytes of each field, in their order.
+template <class Visit>
+void each_field(std::string_view text, Visit visit) {
+  while (text.size() >= 3) {
+    const auto length = static_cast<std::size_t>(static_cast<std::uint8_t>(text[1])) |
+                        static_cast<std::size_t>(static_cast<std::uint8_t>(text[2])) << 8;
+    if (text.size() - 3 < length) return;
+    visit(static_cast<Tag>(text[0]), text.substr(3, length));
+    text.remove_prefix(3 + length);
+  }
+}
 // nullopt: not there. Damaged text has no fields after the damage.
 std::optional<std::string_view> field(std::string_view text, Tag tag);
 std::string field_or(std::string_view text, Tag tag, std::string_view otherwise = {});

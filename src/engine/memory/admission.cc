@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/limits.h"
+#include "rules/offer.h"
 #include "rules/sharing.h"
 
 namespace tenure::memory {
@@ -13,11 +14,12 @@ using Answer = rules::ClaimVerdict::Answer;
 
 rules::ClaimVerdict verdict_on(const Holding& holding, const ClaimRequest& request, const Viewer& viewer) {
   const rules::Claimant claimant{request.owner, request.part, viewer.self()};
-  auto verdict = rules::decide_claim(rules::Expiry::proof, viewer.occupant(holding), claimant);
+  const rules::Occupant occupant = viewer.occupant(holding);
+  auto verdict = rules::decide_claim(rules::Expiry::proof, occupant, claimant);
   if (verdict.granted() && viewer.guarded(holding)) {
     return {Answer::held, "an operation runs under its guard", std::nullopt};
   }
-  if (verdict.answer == Answer::over_dead && viewer.offered(holding)) {
+  if (viewer.offered(holding) && rules::offer_keeps_off(verdict, occupant)) {
     return {Answer::held, "its holder is dead, and had offered it to " + holding.offer->offer.to, std::nullopt};
   }
   return verdict;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rules/liveness.h"
+#include "rules/offer.h"
 #include "rules/sharing.h"
 
 namespace tenure::memory {
@@ -57,7 +58,7 @@ Observation Viewer::observe(const Key& key, const Holding& holding) const {
   if (back_to_line(holding)) {
     observation.claimable = true;
     observation.why = not_adopted(holding);
-  } else if (observation.claimable && stranger.answer == rules::ClaimVerdict::Answer::over_dead && offered(holding)) {
+  } else if (offered(holding) && rules::offer_keeps_off(stranger, seen)) {
     observation.claimable = false;
     observation.why = "it is offered to " + holding.offer->offer.to;
   }
