@@ -109,9 +109,9 @@ class Lease {
   // Called once, on the keeper's thread, as soon as the loss is known (at once if it is known already). Must not block.
   void on_lost(std::function<void(const Loss&)> callback);
 
-  // Called once for each request to yield, also for those that are pending already, on a thread of the library: pushed,
-  // not polled. Must not block; it may answer. It takes the place of a former one; a call that is under way may outlast
-  // the Lease. Code::unsupported where not traits().asks; Code::limit_reached when no thread can be had.
+  // Called once for each request to yield, on a thread of the library: pushed, not polled. (For those that are pending
+  // already, at once.) Must not block; it may answer. It takes the place of a former one; a call that is under way may
+  // outlast the Lease. Code::unsupported where not traits().asks; Code::limit_reached when no thread can be had.
   Result<void> on_ask(std::function<void(const Ask&)> callback);
   // Those that wait for an answer now, in the order of their asking.
   Result<std::vector<Ask>> asks();

@@ -36,6 +36,7 @@ struct Arguments {
   bool shared = false;
   Text grace;
   Text on_lost;
+  Text on_ask;
   Text until;
   Text busy_exit;
   Text ticket;
@@ -50,11 +51,17 @@ struct Arguments {
   Text epoch;
   Text duration;
   Text count;
+  Text deadline;
+  Text to;
+  Text within;
+  Text back;
   Text keys;
   Text members;
   Text size;
   bool follow = false;
   bool once = false;
+  bool withdraw = false;
+  bool adopt = false;
   bool json = false;
   bool quiet = false;
   bool force = false;

@@ -23,6 +23,11 @@ namespace {
 // For a keeper that was told to give up: its claim may be inside a short locked section.
 constexpr int kFarewellMilliseconds = 15'000;
 
+std::string example(const Arguments& arguments, const Key& key) {
+  std::string words = arguments.adopt ? "adopt --owner " + shell_word(arguments.owner.value_or("OWNER")) : "claim";
+  return "handle=$(tenure " + words + space_option(arguments) + " --pid $$ -- " + shell_word(key.text()) + ")";
+}
+
 Result<KeeperPlan> plan_of(const Arguments& arguments) {
   auto key = key_of(arguments);
   if (!key) return fail(key.error());
@@ -30,10 +35,11 @@ Result<KeeperPlan> plan_of(const Arguments& arguments) {
     return fail(Code::usage,
                 "a claim needs to know how long to last: --pid PID, --ttl DURATION or --for session; this command "
                 "itself ends at once",
-                "handle=$(tenure claim" + space_option(arguments) + " --pid $$ -- " + shell_word(key->text()) + ")");
+                example(arguments, *key));
   }
   auto options = claim_options(arguments, Duration{0});
   if (!options) return fail(options.error());
+  if (arguments.adopt && options->owner.empty()) return fail(owner_is_missing(*key));
   auto owner = owner_process_of(arguments);
   if (!owner) return fail(owner.error());
   if (*owner) {
@@ -166,6 +172,12 @@ Result<int> claim_command(const Arguments& arguments) {
   }
   if (signal != 0) die_of(signal);
   return exit_code;
+}
+
+Result<int> adopt_command(const Arguments& arguments) {
+  Arguments adopting = arguments;
+  adopting.adopt = true;
+  return claim_command(adopting);
 }
 
 }  // namespace tenure::cli

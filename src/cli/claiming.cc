@@ -15,12 +15,6 @@ AtLoss at_loss_of(const std::optional<std::string>& text) {
   return *text == "kill" ? AtLoss::kill : AtLoss::warn;
 }
 
-std::string wrapped(const std::string& text) {
-  std::string out;
-  for (const std::string& line : wrap(text, kColumns)) out += line + "\n";
-  return out;
-}
-
 Result<void> set_together(const Arguments& arguments, Terms& terms) {
   if (arguments.shared) terms.mode = Mode::shared;
   if (!arguments.slots) return {};
@@ -70,6 +64,11 @@ Result<ClaimOptions> claim_options(const Arguments& arguments, std::optional<Dur
 std::string loss_command(const Arguments& arguments) {
   const std::string text = arguments.on_lost.value_or("term");
   return text == "term" || text == "kill" || text == "warn" ? "" : text;
+}
+
+Error owner_is_missing(const Key& key) {
+  return Error{Code::usage, "an offer is made to an owner: --owner says that it is you",
+               "tenure who " + shell_word(key.text()), nullptr};
 }
 
 std::string waiting_message(const Observation& seen, const Space& space, std::optional<Duration> wait, bool json) {

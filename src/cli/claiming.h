@@ -12,6 +12,9 @@ Result<ClaimOptions> claim_options(const Arguments& arguments, std::optional<Dur
 // What --on-lost wants to have run, where it is none of its words; else empty.
 std::string loss_command(const Arguments& arguments);
 
+// Of an adoption that does not say as whom.
+Error owner_is_missing(const Key& key);
+
 // Names a reason to whoever meets the wait: heading and fields as text, or one line of JSON with "event": "waiting".
 std::string waiting_message(const Observation& seen, const Space& space, std::optional<Duration> wait, bool json);
 

@@ -14,12 +14,14 @@ bool changed_meanwhile(Code code) {
 std::vector<Observation> dead_ones(const Observation& seen) {
   std::vector<Observation> dead;
   if (seen.state != State::held) return dead;
+  // What one of them had offered waits for the successor.
+  const auto offered = [&seen](Epoch epoch) { return seen.offer && seen.epoch == epoch; };
   if (seen.together.empty()) {
-    if (seen.verdict.liveness == Liveness::dead) dead.push_back(seen);
+    if (seen.verdict.liveness == Liveness::dead && !offered(seen.epoch)) dead.push_back(seen);
     return dead;
   }
   for (const Companion& each : seen.together) {
-    if (each.verdict.liveness != Liveness::dead) continue;
+    if (each.verdict.liveness != Liveness::dead || offered(each.epoch)) continue;
     Observation one = seen;
     one.holder = each.holder;
     one.epoch = each.epoch;

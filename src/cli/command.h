@@ -28,10 +28,13 @@ const Command* find_command(std::string_view name);
 // One function a command, each in its own file.
 Result<int> run_command(const Arguments& arguments);
 Result<int> claim_command(const Arguments& arguments);
+Result<int> adopt_command(const Arguments& arguments);
 Result<int> renew_command(const Arguments& arguments);
 Result<int> verify_command(const Arguments& arguments);
 Result<int> write_command(const Arguments& arguments);
 Result<int> release_command(const Arguments& arguments);
+Result<int> handoff_command(const Arguments& arguments);
+Result<int> ask_command(const Arguments& arguments);
 Result<int> who_command(const Arguments& arguments);
 Result<int> ls_command(const Arguments& arguments);
 Result<int> top_command(const Arguments& arguments);

@@ -9,14 +9,19 @@ namespace {
 
 using Names = std::string_view;
 
-constexpr Names kRun[] = {"KEY…",        "--space",       "--wait",   "--ticket",  "--keep-place", "--ttl",
-                          "--slots",     "--shared",      "--reason", "--owner",   "--part",       "--session",
-                          "--channel",   "--version",     "--until",  "--on-lost", "--grace",      "--no-reentrant",
-                          "--busy-exit", "--status-file", "--json",   "--help"};
+constexpr Names kRun[] = {"KEY…",      "--space",        "--wait",      "--ticket",      "--keep-place", "--ttl",
+                          "--slots",   "--shared",       "--reason",    "--owner",       "--part",       "--session",
+                          "--channel", "--version",      "--until",     "--on-lost",     "--on-ask",     "--grace",
+                          "--adopt",   "--no-reentrant", "--busy-exit", "--status-file", "--json",       "--help"};
 constexpr Names kClaim[] = {
     "KEY",       "--pid",     "--ttl",     "--slots",      "--shared", "--for session", "--handle-file NEWFILE",
     "--space",   "--wait",    "--ticket",  "--keep-place", "--reason", "--owner",       "--part",
     "--session", "--channel", "--version", "--json",       "--help"};
+constexpr Names kAdopt[] = {"KEY",     "--owner",  "--pid",  "--ttl",     "--for session", "--handle-file NEWFILE",
+                            "--space", "--reason", "--part", "--session", "--channel",     "--version",
+                            "--json",  "--help"};
+constexpr Names kHandoff[] = {"KEY", "--to", "--within", "--back", "--withdraw", "--handle-file", "--json", "--help"};
+constexpr Names kAsk[] = {"KEY", "--reason", "--deadline", "--owner", "--space", "--json", "--help"};
 constexpr Names kHandle[] = {"-", "--handle-file", "--json", "--help"};
 constexpr Names kVerify[] = {"KEY", "--epoch", "--space", "--handle-file", "--json", "--help"};
 constexpr Names kWrite[] = {"KEY", "PATH", "--epoch", "--size", "--space", "--json", "--help"};
@@ -42,6 +47,19 @@ constexpr std::string_view kRunDetails =
 constexpr std::string_view kClaimDetails =
     "For scripts. Leaves a process that keeps KEY as long as --pid, --ttl or --for says, and prints the handle that "
     "renew, verify and release want. One of the three must be given: handle=$(tenure claim KEY --pid $$)";
+constexpr std::string_view kAdoptDetails =
+    "Takes KEY up, under a new epoch, from the holder who offers it to --owner (tenure handoff), without an instant at "
+    "which it is free. Leaves a process that keeps it and prints the handle, as claim does; --pid, --ttl or --for says "
+    "how long.";
+constexpr std::string_view kHandoffDetails =
+    "Offers the claim of a handle to a successor: tenure adopt KEY --owner OWNER takes it up. Until then it stays "
+    "yours, and nobody else gets it. The handle comes by TENURE_HANDLE or --handle-file, never as an argument; KEY, "
+    "where it is given, must be its key.";
+constexpr std::string_view kAskDetails =
+    "Tells the holder of KEY that it is wanted, and why, and waits for the answer. Ends with 0 when the holder "
+    "promises "
+    "to yield, or its lease ended meanwhile; with 75 when it declines or does not answer; with 77 when there is nobody "
+    "to ask. Takes nothing: tenure run KEY waits for it.";
 constexpr std::string_view kHandleDetails =
     "The handle comes by TENURE_HANDLE, --handle-file or standard input (-), never as an argument: others could read "
     "it there.";
@@ -99,12 +117,18 @@ constexpr std::array kCommands = {
             run_command},
     Command{"claim", "KEY [options]", "take KEY for a script, print its handle", kClaimDetails, kClaim, false,
             claim_command},
+    Command{"adopt", "KEY --owner OWNER [options]", "take up a KEY that its holder offers to OWNER", kAdoptDetails,
+            kAdopt, false, adopt_command},
     Command{"renew", "[-] [options]", "extend the TTL of a claim", kHandleDetails, kHandle, false, renew_command},
     Command{"verify", "[- | KEY --epoch N] [options]", "is it still mine? 0 yes, 76 no", kVerifyDetails, kVerify, false,
             verify_command},
     Command{"write", "KEY --epoch N PATH [options] < DATA", "replace a file, if epoch N of KEY is current",
             kWriteDetails, kWrite, false, write_command},
     Command{"release", "[-] [options]", "give a claim back", kHandleDetails, kHandle, false, release_command},
+    Command{"handoff", "[KEY] --to OWNER [options]", "offer a claim to a successor", kHandoffDetails, kHandoff, false,
+            handoff_command},
+    Command{"ask", "KEY --reason TEXT [options]", "ask the holder of KEY to yield it", kAskDetails, kAsk, false,
+            ask_command},
     Command{"who", "KEY [options]", "who holds KEY, since when, why, alive or not", kWhoDetails, kWho, false,
             who_command},
     Command{"ls", "[PREFIX] [options]", "all keys that are held", "", kList, false, ls_command},

@@ -28,6 +28,8 @@ constexpr std::array kRows = {
     Row{"--wait", "", {Kind::words, "0 forever"}},
     Row{"--until", "", {Kind::words, "main tree"}},
     Row{"--on-lost", "", {Kind::words, "term kill warn"}},
+    Row{"--on-ask", "", {Kind::words, "accept decline"}},
+    Row{"--back", "", {Kind::words, "holder line"}},
     Row{"--for", "session", {Kind::words, "session"}},
     Row{"--status-file", "", {Kind::files, ""}},
     Row{"--handle-file", "", {Kind::files, ""}},

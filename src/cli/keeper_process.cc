@@ -104,7 +104,7 @@ class Keeping {
     auto sentinel =
         Sentinel::post(*stop, {line_.descriptor(), death(), gate.descriptor()}, [](std::size_t) { return true; });
     if (!sentinel) return fail(sentinel.error());
-    return space.claim(plan_.key, options);
+    return plan_.arguments.adopt ? space.adopt(plan_.key, options) : space.claim(plan_.key, options);
   }
 
   // The handle, and whatever is to be said of the grant. False: nobody took it.

@@ -54,6 +54,12 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
   return lines;
 }
 
+std::string wrapped(std::string_view text) {
+  std::string out;
+  for (const std::string& line : wrap(text, kColumns)) out += line + "\n";
+  return out;
+}
+
 std::string hanging(std::string_view first, std::string_view text) {
   const std::size_t indent = width_of(first);
   std::string out(first);

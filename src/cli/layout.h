@@ -16,6 +16,8 @@ std::size_t width_of(std::string_view text);
 // Lines of at most `columns`, broken at blanks where there are some, else within the word. Never empty.
 std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 
+// `text` wrapped to 80 columns; each line ends in a newline.
+std::string wrapped(std::string_view text);
 // `text` wrapped to 80 columns: the first line after `first`, the others after as many blanks; each ends in a newline.
 std::string hanging(std::string_view first, std::string_view text);
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/ancestors.h"
+#include "cli/ask_view.h"
 #include "cli/layout.h"
 #include "cli/owner_process.h"
 #include "compose/default_space.h"
@@ -281,6 +282,11 @@ std::vector<Step> next_steps(const Observation& seen, const Viewpoint& from) {
   return {{"to wait for it", take.command}, take_away};
 }
 
+Step adopt_step(const Key& key, const std::string& owner, const Viewpoint& from) {
+  return {"to adopt it",
+          "tenure run --adopt --owner " + shell_word(owner) + from.space_option + " " + key_and_command(key)};
+}
+
 Step repair_step(const Key& key, const Viewpoint& from) {
   return {"to go on above every epoch that time allows",
           "tenure revoke" + from.space_option + " --force --reason " + kRepairToType + " " + key_argument(key)};
@@ -331,6 +337,8 @@ std::string fields(const Observation& seen, const Viewpoint& from) {
   }
   lines.escaped("claimable", (seen.claimable ? "yes" : "no") + (seen.why.empty() ? "" : ": " + seen.why));
   add_companions(lines, seen, from);
+  for (const Ask& ask : seen.asks) lines.add("asked by", in_words(ask, from));
+  if (seen.offer) lines.add("offered to", in_words(*seen.offer));
   add_line(lines, seen, from);
   lines.escaped("note", seen.note);
   lines.escaped("space", from.location.empty() ? from.url : from.location);
@@ -356,6 +364,12 @@ boost::json::object to_json(const Observation& seen, const Viewpoint& from) {
     out["waiting"] = seen.waiting;
     out["line"] = to_json(seen.line, from);
   }
+  if (!seen.asks.empty()) {
+    boost::json::array asks;
+    for (const Ask& ask : seen.asks) asks.push_back(to_json(ask));
+    out["asks"] = std::move(asks);
+  }
+  if (seen.offer) out["offer"] = to_json(*seen.offer);
   if (!seen.note.empty()) out["note"] = seen.note;
   out["next"] = to_json(next_steps(seen, from));
   return out;

@@ -32,6 +32,8 @@ struct Step {
   std::string command;
 };
 std::vector<Step> next_steps(const Observation& seen, const Viewpoint& from);
+// For whom a key is offered to.
+Step adopt_step(const Key& key, const std::string& owner, const Viewpoint& from);
 // Takes the key away and sets its epoch anew where that cannot be read.
 Step repair_step(const Key& key, const Viewpoint& from);
 // Purpose, and below it the command, which is never broken: it is there to be copied.

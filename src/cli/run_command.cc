@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/text.h"
+#include "cli/ask_view.h"
 #include "cli/claiming.h"
 #include "cli/command.h"
 #include "cli/error_view.h"
@@ -36,6 +37,11 @@ class Run {
   ~Run() { let_go_of_all(); }
 
   Result<int> go() {
+    const bool asked_for = arguments_.on_ask && plan_.on_ask.what != AskPolicy::What::ignore;
+    if (asked_for && !space_.traits().asks) {
+      return failed(Error{Code::unsupported, "the engine '" + space_.traits().name + "' does not let holders be asked",
+                          "leave --on-ask out, or use a local: space", nullptr});
+    }
     RunWait wait(space_, gate_, arguments_);
     if (auto claimed = claim_all(wait); !claimed) {
       if (wait.signal() != 0) return interrupted(wait.signal());
@@ -145,6 +151,32 @@ class Run {
     return out;
   }
 
+  AskDesk::Telling telling() const {
+    return {.asked = [this](const Lease& lease,
+                            const Ask& ask) { complain(ask_message(lease, ask, space_, arguments_.json)); },
+            .answered =
+                [this](std::string_view event, const Lease& lease, const Ask& ask, const std::string& words) {
+                  complain(answer_message(event, lease, ask, words, arguments_.json));
+                }};
+  }
+
+  Variables variables_of(const Lease& lease) const {
+    Variables out = variables();
+    out[0].second = lease.key().text();
+    out[1].second = lease.epoch().text();
+    return out;
+  }
+
+  AskDesk::Start asking_hook() const {
+    return [this](const Lease& lease, const Ask& ask) {
+      Variables more = variables_of(lease);
+      more.emplace_back("TENURE_ASK_REASON", ask.reason);
+      more.emplace_back("TENURE_ASK_BY", ask.by);
+      more.emplace_back("TENURE_ASK_DEADLINE", iso8601(ask.until));
+      return Hook::start("--on-ask", plan_.on_ask.command, more, gate_, true);
+    };
+  }
+
   Watchwords watchwords(const Guardian& guardian) const {
     Watchwords words{.at_loss = plan_.options.terms.at_loss,
                      .grace = plan_.grace,
@@ -155,12 +187,10 @@ class Run {
     };
     if (plan_.hook.empty()) return words;
     words.hook = [this, &guardian](const Lease& lease, const Loss& loss) {
-      Variables more = variables();
-      more[0].second = lease.key().text();
-      more[1].second = lease.epoch().text();
+      Variables more = variables_of(lease);
       more.emplace_back("TENURE_WHY", loss.why);
       more.emplace_back("TENURE_PID", std::to_string(guardian.main()));
-      return LossHook::start(plan_.hook, more, gate_);
+      return Hook::start("--on-lost", plan_.hook, more, gate_);
     };
     return words;
   }
@@ -179,7 +209,7 @@ class Run {
     const auto end = deadline->get();
     let_go_of_all();
     if (!outcome) return outcome.error();
-    if (!outcome->loss) return ended(outcome->end);
+    if (!outcome->loss) return outcome->yielded ? yielded(outcome->end) : ended(outcome->end);
     if (end && outcome->at > *end) complain(overrun_message(outcome->at - *end, arguments_.json));
     return lost(outcome->end);
   }
@@ -194,7 +224,12 @@ class Run {
     auto guardian = Guardian::start(plan, [&] { return !wait.interrupted(); });
     if (!guardian && guardian.error().exit_code == 0) return std::unexpected(interrupted(wait.signal()));
     if (!guardian) return std::unexpected(not_started(guardian.error()));
-    Supervised outcome = supervise(*guardian, held_, gate_, watchwords(*guardian));
+    AskDesk desk(plan_.on_ask, telling(), asking_hook());
+    for (const auto& each : held_) {
+      if (auto opened = desk.open_for(each->lease); !opened)
+        complain(render(opened.error(), arguments_.json, space_.url()));
+    }
+    Supervised outcome = supervise(*guardian, held_, gate_, desk, watchwords(*guardian));
     terminal.take_back();
     return outcome;
   }
@@ -233,6 +268,12 @@ class Run {
     const CodeFacts& line = facts(Code::lost);
     status_.by_tenure(line.exit_code, line.name, end);
     return line.exit_code;
+  }
+
+  // It is told apart from a loss by the status file alone: for a caller the command was ended early in both.
+  int yielded(const ChildEnd& end) {
+    status_.by_tenure(facts(Code::lost).exit_code, "yielded", end);
+    return facts(Code::lost).exit_code;
   }
 
   int ended(const ChildEnd& end) {

@@ -35,6 +35,14 @@ Result<std::vector<Key>> keys_of(const Arguments& arguments) {
   return keys;
 }
 
+Result<void> check_adopt(const Arguments& arguments, const std::vector<Key>& keys) {
+  if (!arguments.adopt) return {};
+  if (arguments.owner.value_or("").empty()) return fail(owner_is_missing(keys.front()));
+  // What was adopted could not be given back to whom it came from, if the next one were refused.
+  if (keys.size() > 1) return fail(Code::usage, "--adopt takes one key");
+  return {};
+}
+
 }  // namespace
 
 Result<RunPlan> run_plan_of(const Arguments& arguments) {
@@ -56,7 +64,18 @@ Result<RunPlan> run_plan_of(const Arguments& arguments) {
   if (!whole_tree) return fail(whole_tree.error());
   auto busy_exit = busy_exit_of(arguments);
   if (!busy_exit) return fail(busy_exit.error());
-  return RunPlan{*keys, *order, *options, grace->value_or(kGrace), loss_command(arguments), *whole_tree, *busy_exit};
+  auto on_ask = ask_policy_of(arguments);
+  if (!on_ask) return fail(on_ask.error());
+  if (auto adopts = check_adopt(arguments, *keys); !adopts) return fail(adopts.error());
+  return RunPlan{.keys = *keys,
+                 .order = *order,
+                 .options = *options,
+                 .grace = grace->value_or(kGrace),
+                 .hook = loss_command(arguments),
+                 .on_ask = *on_ask,
+                 .adopt = arguments.adopt,
+                 .whole_tree = *whole_tree,
+                 .busy_exit = *busy_exit};
 }
 
 }  // namespace tenure::cli

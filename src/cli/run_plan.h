@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/ask_desk.h"
 #include "tenure/space.h"
 
 namespace tenure::cli {
@@ -16,6 +17,8 @@ struct RunPlan {
   ClaimOptions options;
   Duration grace;
   std::string hook;  // what --on-lost says, where it is a command
+  AskPolicy on_ask;
+  bool adopt = false;  // in place of a claim
   bool whole_tree = false;
   std::optional<int> busy_exit;
 };

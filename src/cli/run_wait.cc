@@ -24,7 +24,7 @@ Result<Got> RunWait::claim(const Key& key, ClaimOptions options, bool holding) {
   options.on_wait = [this, wait = options.wait](const Observation& seen) { tell(seen, wait); };
   // Over a local space a claim that nobody stands in the way of has no time to be interrupted.
   if (!space_.traits().pushes_loss) watch();
-  auto lease = space_.claim(key, options);
+  auto lease = arguments_.adopt ? space_.adopt(key, options) : space_.claim(key, options);
   sentinel_.reset();
   if (lease) {
     const Epoch epoch = lease->epoch();

@@ -6,6 +6,7 @@
 //   {"by":"tenure","exit_code":127,"code":"not_started"}      the command could not be started
 //   {"by":"tenure","exit_code":130,"code":"interrupted"}      a signal ended the wait
 //   {"by":"tenure","exit_code":76,"code":"lost","command_exit_code":143}
+//   {"by":"tenure","exit_code":76,"code":"yielded","command_exit_code":143}      as was promised to who asked
 // Empty: we were killed before the end. One that cannot be written is told on standard error.
 #pragma once
 

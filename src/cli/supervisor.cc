@@ -13,21 +13,25 @@
 namespace tenure::cli {
 namespace {
 
-constexpr std::size_t kOthers = 3;  // descriptors before those of leases
+constexpr std::size_t kOthers = 5;  // descriptors before those of leases
 
 class Supervisor {
  public:
-  Supervisor(Guardian& guardian, const AllHeld& held, SignalGate& gate, const Watchwords& words)
-      : guardian_(guardian), held_(held), gate_(gate), words_(words), clock_(compose::real_clock()) {}
+  Supervisor(Guardian& guardian, const AllHeld& held, SignalGate& gate, AskDesk& desk, const Watchwords& words)
+      : guardian_(guardian), held_(held), gate_(gate), desk_(desk), words_(words), clock_(compose::real_clock()) {}
 
   Supervised run() {
     pass_on();  // what came while it began
     while (true) {
       // Before each sleep: news may have come in beside an answer.
       listen();
-      if (over()) return {end_.value_or(ChildEnd{}), loss_, at_};
-      std::vector<::pollfd> polled = {
-          {guardian_.descriptor(), POLLIN, 0}, {gate_.descriptor(), POLLIN, 0}, {hook_.descriptor(), POLLIN, 0}};
+      if (over()) return {end_.value_or(ChildEnd{}), yielded_, loss_, at_};
+      const bool asked = !loss_ && !ending_;
+      std::vector<::pollfd> polled = {{guardian_.descriptor(), POLLIN, 0},
+                                      {gate_.descriptor(), POLLIN, 0},
+                                      {hook_.descriptor(), POLLIN, 0},
+                                      {asked ? desk_.descriptor() : -1, POLLIN, 0},
+                                      {asked ? desk_.decision() : -1, POLLIN, 0}};
       if (!loss_) {
         for (const auto& each : held_) {
           polled.push_back({each->lease.lost_fd(), POLLIN, 0});
@@ -42,7 +46,9 @@ class Supervisor {
         if (polled[i].revents != 0) lose(*held_[(i - kOthers) / 2]);
       }
       if (polled[1].revents != 0) pass_on();
-      if (polled[2].revents != 0) hook_.reap();
+      if (polled[2].revents != 0) (void)hook_.reap();
+      // After the loss and the end, which it may not be mistaken for.
+      if (asked && !loss_) attend_to_askers();
       if (hook_until_ && clock_->monotonic() >= *hook_until_) {
         hook_.kill();
         hook_until_.reset();
@@ -52,11 +58,23 @@ class Supervisor {
 
  private:
   int patience() {
-    const int guardian = guardian_.patience();
-    if (!hook_until_) return guardian;
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*hook_until_ - clock_->monotonic());
-    const auto hook = static_cast<int>(std::clamp<std::int64_t>(left.count() + 1, 0, std::numeric_limits<int>::max()));
-    return guardian < 0 ? hook : std::min(guardian, hook);
+    int least = guardian_.patience();
+    const auto until = [&least](Duration left) {
+      const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1;
+      const auto bounded = static_cast<int>(std::clamp<std::int64_t>(whole, 0, std::numeric_limits<int>::max()));
+      least = least < 0 ? bounded : std::min(least, bounded);
+    };
+    if (hook_until_) until(*hook_until_ - clock_->monotonic());
+    if (const auto desk = desk_.patience(); desk && !loss_ && !ending_) until(*desk);
+    return least;
+  }
+
+  // The key is promised: the command ends as it would at a loss, and the lease is given back after it.
+  void attend_to_askers() {
+    if (!desk_.attend()) return;
+    yielded_ = true;
+    desk_.close();
+    end_tree(SIGTERM);
   }
 
   void listen() {
@@ -102,6 +120,7 @@ class Supervisor {
   }
 
   void lose(const Held& held) {
+    desk_.close();
     loss_ = held.lease.loss().value_or(Loss{held.renewer->why(), nullptr});
     if (words_.on_loss) words_.on_loss(held.lease, *loss_);
     if (words_.hook) {
@@ -115,21 +134,24 @@ class Supervisor {
   Guardian& guardian_;
   const AllHeld& held_;
   SignalGate& gate_;
+  AskDesk& desk_;
   const Watchwords& words_;
   std::shared_ptr<const env::Clock> clock_;
   std::optional<ChildEnd> end_;
   BootTime at_;
   bool empty_ = false;
   bool ending_ = false;
+  bool yielded_ = false;
   std::optional<Loss> loss_;
-  LossHook hook_;
+  Hook hook_;
   std::optional<MonotonicTime> hook_until_;
 };
 
 }  // namespace
 
-Supervised supervise(Guardian& guardian, const AllHeld& held, SignalGate& gate, const Watchwords& words) {
-  return Supervisor(guardian, held, gate, words).run();
+Supervised supervise(Guardian& guardian, const AllHeld& held, SignalGate& gate, AskDesk& desk,
+                     const Watchwords& words) {
+  return Supervisor(guardian, held, gate, desk, words).run();
 }
 
 }  // namespace tenure::cli

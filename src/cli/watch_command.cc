@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "cli/ask_view.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "cli/observation_view.h"
@@ -21,6 +22,8 @@ std::string line_of(const Observation& seen, const Viewpoint& from, bool json) {
   if (!seen.epoch.none()) out += "epoch " + seen.epoch.text() + " ";
   out += one_line(seen, from);
   if (seen.holder && !seen.holder->reason.empty()) out += ": " + escape_controls(seen.holder->reason);
+  for (const Ask& ask : seen.asks) out += "; asked by " + in_words(ask, from);
+  if (seen.offer) out += "; offered to " + in_words(*seen.offer);
   return out + "\n";
 }
 

@@ -56,7 +56,7 @@ class Bash(Tables):
     def test_options_of_every_command(self):
         for command in self.commands():
             self.assertEqual(self.offers(f"tenure {command} --"), sorted(self.options(command)), command)
-        self.assertEqual(self.offers("tenure run k --on-"), ["--on-lost"])
+        self.assertEqual(self.offers("tenure run k --on-"), ["--on-ask", "--on-lost"])
 
     def test_values(self):
         self.assertEqual(self.offers("tenure run k --until "), ["main", "tree"])
