@@ -49,7 +49,7 @@ class Ask(Yield):
     def test_declined_by_word(self):
         run = self.held_with("decline")
         self.assertEqual(self.asked("k", check=75)["became"], "declined")
-        self.assertIn("declined to yield k", run.err)
+        until(lambda: "declined to yield k" in run.err, "it is said")
         self.assertTrue(self.who("k")["held"])
 
     def test_a_command_decides_and_says_why(self):
@@ -72,11 +72,14 @@ class Ask(Yield):
     def test_a_command_that_fails_or_takes_too_long_is_no_answer(self):
         run = self.held_with("exit 3")
         self.assertEqual(self.asked("k", "--deadline", "200ms", check=75)["became"], "ignored")
-        self.assertIn("gave no answer", run.err)
+        until(lambda: "gave no answer" in run.err, "it is said that there was no answer")
         mark = self.path("mark")
-        run = self.held_with(f"echo $$ > {mark}; exec cat < {self.fifo()}", "slow")
-        self.assertEqual(self.asked("slow", "--deadline", "300ms", check=75)["became"], "ignored")
-        until(lambda: gone(int(content(mark))), "the hook is ended at the deadline")
+        self.held_with(f"echo $$ > {mark}; exec cat < {self.fifo()}", "slow")
+        ask = self.start("ask", "slow", "--reason", "please", "--deadline", "1500ms", "--json")
+        hook = int(until(lambda: content(mark).strip(), "the hook runs"))
+        self.assertEqual(ask.wait(), 75)
+        self.assertEqual(json.loads(ask.out)["became"], "ignored")
+        until(lambda: gone(hook), "the hook is ended at the deadline")
         self.assertTrue(self.who("slow")["held"])
 
     def fifo(self):
