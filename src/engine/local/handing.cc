@@ -76,7 +76,8 @@ Result<void> LocalEngine::hand_off(const ClaimRef& claim, const HandOff& offer) 
     Yield yield = yield_in(lease->text);
     yield.offer = std::move(note);
     auto done = amend(*core_, *lease, yield,
-                      {EventKind::offered, "", "to " + offer.to + " for " + words(offer.within), true, true});
+                      {EventKind::offered, holder_of(*core_, *lease).owner,
+                       "to " + offer.to + " for " + words(offer.within), true, true});
     if (!done) return fail(done.error());
     if (*done) return {};
   }
@@ -91,7 +92,8 @@ Result<bool> LocalEngine::withdraw_hand_off(const ClaimRef& claim) {
     if (!open_offer(*core_, *lease)) return false;
     Yield yield = yield_in(lease->text);
     yield.offer.reset();
-    auto done = amend(*core_, *lease, yield, {EventKind::withdrawn, "", "the offer to a successor", true, true});
+    auto done = amend(*core_, *lease, yield,
+                      {EventKind::withdrawn, holder_of(*core_, *lease).owner, "the offer to a successor", true, true});
     if (!done || *done) return done;
   }
   return changes_all_the_time(claim.key);
