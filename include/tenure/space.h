@@ -69,6 +69,10 @@ struct ClaimOptions {
   std::string directory;
   // Keep a descriptor that, passed to a child, makes the lease last until both are gone. See Lease::life_descriptor.
   bool keep_life_descriptor = false;
+  // The folder of a control group of version 2, at most 512 bytes: the lease lasts while a process lives in it too,
+  // besides our own. It must be there already, and be seen by those who are to judge the lease: elsewhere it counts as
+  // live. Only where traits().control_groups.
+  std::string control_group;
 };
 
 // Why and to whom a lease was lost. Sticky: the first reason stays.

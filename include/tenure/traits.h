@@ -19,6 +19,7 @@ struct Traits {
   bool between_processes = false;     // excludes other processes, not only other handles
   bool reclaim_keeps_epoch = false;   // the same process and part claiming again keeps its epoch
   bool life_descriptor = false;       // Grant::life_descriptor can be had
+  bool control_groups = false;        // ClaimOptions::control_group
   bool tickets = false;               // places in line that outlive a poll
   bool shows_line = false;            // Observation::line
   bool log = false;                   // remembers what happened

@@ -23,7 +23,8 @@ inline constexpr std::size_t kKeysAtOnce = 64;   // of one claim of several
 inline constexpr std::size_t kTogether = 1'024;  // holders of one key, readers or in slots
 inline constexpr std::size_t kAskReasonBytes = 512;
 inline constexpr std::size_t kAnswerBytes = 256;
-inline constexpr std::size_t kAsksAtOnce = 8;  // of one lease
+inline constexpr std::size_t kAsksAtOnce = 8;    // of one lease
+inline constexpr std::size_t kGroupBytes = 512;  // the folder of a control group
 
 // What we read of the system.
 inline constexpr std::size_t kCommandBytes = 512;

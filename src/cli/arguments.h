@@ -38,6 +38,7 @@ struct Arguments {
   Text on_lost;
   Text on_ask;
   Text until;
+  Text cgroup;
   Text busy_exit;
   Text ticket;
   Text keep_place;

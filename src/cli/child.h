@@ -16,6 +16,8 @@ struct ChildPlan {
   std::vector<std::string> command;  // not empty
   Variables variables;
   std::vector<int> life_descriptors;  // inherited; nothing else of ours is
+  int group = -1;                     // the folder of the control group in which it is born
+  bool only_in_group = false;         // else where the kernel refuses that
 };
 
 struct ChildEnd {

@@ -9,10 +9,11 @@ namespace {
 
 using Names = std::string_view;
 
-constexpr Names kRun[] = {"KEY…",      "--space",        "--wait",      "--ticket",      "--keep-place", "--ttl",
-                          "--slots",   "--shared",       "--reason",    "--owner",       "--part",       "--session",
-                          "--channel", "--version",      "--until",     "--on-lost",     "--on-ask",     "--grace",
-                          "--adopt",   "--no-reentrant", "--busy-exit", "--status-file", "--json",       "--help"};
+constexpr Names kRun[] = {"KEY…",      "--space",     "--wait",        "--ticket",  "--keep-place",
+                          "--ttl",     "--slots",     "--shared",      "--reason",  "--owner",
+                          "--part",    "--session",   "--channel",     "--version", "--until",
+                          "--on-lost", "--on-ask",    "--grace",       "--adopt",   "--no-reentrant",
+                          "--cgroup",  "--busy-exit", "--status-file", "--json",    "--help"};
 constexpr Names kClaim[] = {
     "KEY",       "--pid",     "--ttl",     "--slots",      "--shared", "--for session", "--handle-file NEWFILE",
     "--space",   "--wait",    "--ticket",  "--keep-place", "--reason", "--owner",       "--part",

@@ -27,6 +27,7 @@ constexpr std::array kRows = {
     Row{"--space", "", {Kind::words, "local: system: files:"}},
     Row{"--wait", "", {Kind::words, "0 forever"}},
     Row{"--until", "", {Kind::words, "main tree"}},
+    Row{"--cgroup", "", {Kind::words, "auto never require"}},
     Row{"--on-lost", "", {Kind::words, "term kill warn"}},
     Row{"--on-ask", "", {Kind::words, "accept decline"}},
     Row{"--back", "", {Kind::words, "holder line"}},

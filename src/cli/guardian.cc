@@ -71,7 +71,7 @@ std::expected<Guardian, Child::NotStarted> Guardian::start(const GuardianPlan& p
   }
   theirs.reset();  // or its end would not be seen
   ::setsockopt(ours.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
-  Guardian guardian(pid, std::move(ours));
+  Guardian guardian(pid, std::move(ours), plan.child.group);
   auto begun = guardian.begin(ready);
   if (!begun) return std::unexpected(begun.error());
   return guardian;
@@ -138,6 +138,7 @@ Guardian::Guardian(Guardian&& other) noexcept
       main_descriptor_(std::move(other.main_descriptor_)),
       unheard_(other.unheard_),
       ending_(other.ending_),
+      group_(other.group_),
       tree_(std::move(other.tree_)) {}
 
 bool Guardian::tell(int what, int first, int second) {
@@ -191,7 +192,7 @@ Guardian::News Guardian::hear() {
 
 // What was below it is below us now. Its end means what the runner's own would: the command is ended.
 void Guardian::take_over() {
-  tree_.emplace(main_reaped_ ? -1 : main_);  // its number may be another's by now
+  tree_.emplace(main_reaped_ ? -1 : main_, group_);  // its number may be another's by now
   unheard_.was_killed = true;
   socket_.reset();
 }

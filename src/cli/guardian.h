@@ -20,6 +20,7 @@
 #include "cli/files.h"
 #include "cli/guardian_note.h"
 #include "cli/process_tree.h"
+#include "cli/run_group.h"
 
 namespace tenure::cli {
 
@@ -48,6 +49,7 @@ struct GuardianPlan {
   bool ends_at_deadline = true;  // not where a loss is only to be told
   std::string keys;              // for messages
   bool json = false;             // so are they
+  RunGroup& group;               // of the child
 };
 
 class Guardian {
@@ -88,7 +90,7 @@ class Guardian {
   void end_tree(int signal, Duration grace);
 
  private:
-  Guardian(int pid, Descriptor socket) : pid_(pid), socket_(std::move(socket)) {}
+  Guardian(int pid, Descriptor socket, int group) : pid_(pid), socket_(std::move(socket)), group_(group) {}
   bool tell(int what, int first = 0, int second = 0);
   std::optional<GuardianNote> await(int what);
   std::optional<GuardianNote> await_start(int what);
@@ -103,6 +105,7 @@ class Guardian {
   Descriptor main_descriptor_;
   News unheard_;
   bool ending_ = false;
+  int group_;                        // the folder of the control group; -1: none
   std::optional<ProcessTree> tree_;  // once the guardian is gone
 };
 

@@ -62,7 +62,7 @@ class Watch {
     sigaddset(&child, SIGCHLD);
     children_ = Descriptor(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
     std::vector<int> kept = plan_.child.life_descriptors;
-    kept.insert(kept.end(), {runner_descriptor_.get(), socket_.get(), children_.get()});
+    kept.insert(kept.end(), {runner_descriptor_.get(), socket_.get(), children_.get(), plan_.child.group});
     close_what_exec_would(kept);
     adopt_orphans();
     // Whoever stopped us: we go on when the runner dies. (If it is dead already, the socket is closed.)
@@ -77,7 +77,7 @@ class Watch {
       send_note(socket_.get(), note);
       ::_exit(0);
     }
-    tree_.emplace(child->pid());
+    tree_.emplace(child->pid(), plan_.child.group);
     tell(GuardianNote::executed);
     look();  // at what happened before there was anybody to look
     while (true) {
@@ -144,7 +144,7 @@ class Watch {
 
   void lose_runner() {
     runner_gone_ = true;
-    if (empty_ || (main_ended_ && !plan_.whole_tree && !tree_->ending())) ::_exit(0);
+    if (empty_ || (main_ended_ && !plan_.whole_tree && !tree_->ending())) go();
     if (!tree_->ending()) {
       complain(notice("runner_killed",
                       "the process that held " + plan_.keys + " (pid " + std::to_string(runner_) +
@@ -170,7 +170,13 @@ class Watch {
       empty_ = true;
       tell(GuardianNote::tree_empty);
     }
-    if (runner_gone_ && (empty_ || (main_ended_ && !plan_.whole_tree && !tree_->ending()))) ::_exit(0);
+    if (runner_gone_ && (empty_ || (main_ended_ && !plan_.whole_tree && !tree_->ending()))) go();
+  }
+
+  // The runner would remove the group, but is gone.
+  [[noreturn]] void go() {
+    plan_.group.remove();
+    ::_exit(0);
   }
 
   // A job is stopped, for a shell, when its first process is: we stop and go on as the command does.

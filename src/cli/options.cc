@@ -35,6 +35,8 @@ constexpr std::array kOptions = {
     Option{"--on-lost", "WHAT", "at a loss: term (then kill), kill, warn, or a command for sh", &A::on_lost},
     Option{"--on-ask", "WHAT", "when asked to yield: accept, decline, or a command for sh (else ignore)", &A::on_ask},
     Option{"--until", "WHAT", "hold KEY until CMD has ended (main), or all it started too (tree)", &A::until},
+    Option{"--cgroup", "WHAT", "start CMD in a control group of its own: auto (where that can be), never, require",
+           &A::cgroup},
     Option{"--busy-exit", "N", "the exit code when KEY is not to be had (75)", &A::busy_exit},
     Option{"--ticket", "NAME", "a place in line that lasts from one wait to the next", &A::ticket},
     Option{"--keep-place", "DURATION", "how long the place of --ticket is kept between waits (10s)", &A::keep_place},

@@ -15,6 +15,7 @@
 
 #include "base/descriptor.h"
 #include "cli/process_stat.h"
+#include "cli/run_group.h"
 
 namespace tenure::cli {
 namespace {
@@ -78,7 +79,7 @@ std::vector<int> descendants_of(int pid) {
   return found;
 }
 
-ProcessTree::ProcessTree(int main) : main_(main), clock_(compose::real_clock()) {}
+ProcessTree::ProcessTree(int main, int group) : main_(main), group_(group), clock_(compose::real_clock()) {}
 
 ProcessTree::Changes ProcessTree::reap() {
   Changes changes;
@@ -102,6 +103,8 @@ ProcessTree::Changes ProcessTree::reap() {
 }
 
 void ProcessTree::signal_all(int number) const {
+  // Nobody forks faster than this, and no other user's process is spared. Who left the group is found below.
+  if (number == SIGKILL && group_ >= 0) kill_group(group_);
   // A child that was not reaped has its number still; it is reached where there is no /proc, too.
   if (main_ > 0) ::kill(main_, number);
   std::vector<int> family = descendants_of(::getpid());

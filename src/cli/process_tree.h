@@ -26,8 +26,9 @@ std::vector<int> descendants_of(int pid);
 
 class ProcessTree {
  public:
-  // `main`: the child whose end and whose stops are told.
-  explicit ProcessTree(int main);
+  // `main`: the child whose end and whose stops are told. `group`: the folder of the control group in which all of them
+  // live that did not leave it; -1: none.
+  ProcessTree(int main, int group);
 
   struct Changes {
     std::optional<ChildEnd> main_ended;
@@ -48,6 +49,7 @@ class ProcessTree {
 
  private:
   int main_;
+  int group_;
   std::shared_ptr<const env::Clock> clock_;
   bool ending_ = false;
   std::optional<MonotonicTime> kill_at_;

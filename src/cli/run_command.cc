@@ -26,13 +26,14 @@ namespace {
 // One run, from the claim to the exit code.
 class Run {
  public:
-  Run(const Arguments& arguments, RunPlan plan, Space space, SignalGate gate, StatusFile status)
+  Run(const Arguments& arguments, RunPlan plan, Space space, SignalGate gate, StatusFile status, RunGroup group)
       : arguments_(arguments),
         plan_(std::move(plan)),
         wanted_(plan_.keys.front()),
         space_(std::move(space)),
         gate_(std::move(gate)),
-        status_(std::move(status)) {}
+        status_(std::move(status)),
+        group_(std::move(group)) {}
 
   ~Run() { let_go_of_all(); }
 
@@ -138,7 +139,7 @@ class Run {
   }
 
   ChildPlan child_plan() const {
-    ChildPlan child{arguments_.command, variables(), {}};
+    ChildPlan child{arguments_.command, variables(), {}, group_.descriptor(), plan_.group == GroupWish::require};
     for (const auto& each : held_) {
       if (each->lease.life_descriptor() >= 0) child.life_descriptors.push_back(each->lease.life_descriptor());
     }
@@ -220,7 +221,8 @@ class Run {
     gate_.widen();
     const ChildPlan child = child_plan();
     const bool ends = plan_.options.terms.at_loss != AtLoss::warn;
-    const GuardianPlan plan{child, gate_, deadline, plan_.grace, plan_.whole_tree, ends, all_keys(), arguments_.json};
+    const GuardianPlan plan{child, gate_,      deadline,        plan_.grace, plan_.whole_tree,
+                            ends,  all_keys(), arguments_.json, group_};
     auto guardian = Guardian::start(plan, [&] { return !wait.interrupted(); });
     if (!guardian && guardian.error().exit_code == 0) return std::unexpected(interrupted(wait.signal()));
     if (!guardian) return std::unexpected(not_started(guardian.error()));
@@ -291,6 +293,7 @@ class Run {
   Space space_;
   SignalGate gate_;
   StatusFile status_;
+  RunGroup group_;
   Epoch first_epoch_;                        // of the first key that was named
   std::optional<std::uint32_t> first_slot_;  // and in which of several slots
   std::mutex mutex_;                         // of the two below, where they change and where those who renew read them
@@ -298,6 +301,16 @@ class Run {
   SharedDeadline* deadline_ = nullptr;
   int signal_to_die_of_ = 0;
 };
+
+// It is made before the claim, which names it.
+Result<RunGroup> group_for(const RunPlan& plan, const Space& space) {
+  if (space.traits().control_groups) return RunGroup::make(plan.group);
+  if (plan.group != GroupWish::require) return RunGroup();
+  return fail(Code::unsupported,
+              "--cgroup require: in the spaces of '" + space.traits().name +
+                  "' a lease names no control group, so it would prove nothing",
+              "leave it out, or use local:");
+}
 
 }  // namespace
 
@@ -313,10 +326,16 @@ Result<int> run_command(const Arguments& arguments) {
     status->by_tenure(facts(space.error().code).exit_code, facts(space.error().code).name);
     return fail(space.error());
   }
+  auto group = group_for(*plan, *space);
+  if (!group) {
+    status->by_tenure(facts(group.error().code).exit_code, facts(group.error().code).name);
+    return fail(group.error());
+  }
+  plan->options.control_group = group->folder();
   int signal = 0;
   Result<int> exit_code = 0;
   {
-    Run run(arguments, std::move(*plan), std::move(*space), std::move(*gate), std::move(*status));
+    Run run(arguments, std::move(*plan), std::move(*space), std::move(*gate), std::move(*status), std::move(*group));
     exit_code = run.go();
     signal = run.signal_to_die_of();
   }

@@ -43,6 +43,13 @@ Result<void> check_adopt(const Arguments& arguments, const std::vector<Key>& key
   return {};
 }
 
+Result<GroupWish> group_wish_of(const Arguments& arguments) {
+  if (!arguments.cgroup || *arguments.cgroup == "auto") return GroupWish::automatic;
+  if (*arguments.cgroup == "never") return GroupWish::never;
+  if (*arguments.cgroup == "require") return GroupWish::require;
+  return fail(Code::usage, "--cgroup wants auto, never or require, not " + escape_controls(*arguments.cgroup));
+}
+
 }  // namespace
 
 Result<RunPlan> run_plan_of(const Arguments& arguments) {
@@ -67,6 +74,8 @@ Result<RunPlan> run_plan_of(const Arguments& arguments) {
   auto on_ask = ask_policy_of(arguments);
   if (!on_ask) return fail(on_ask.error());
   if (auto adopts = check_adopt(arguments, *keys); !adopts) return fail(adopts.error());
+  auto group = group_wish_of(arguments);
+  if (!group) return fail(group.error());
   return RunPlan{.keys = *keys,
                  .order = *order,
                  .options = *options,
@@ -75,7 +84,8 @@ Result<RunPlan> run_plan_of(const Arguments& arguments) {
                  .on_ask = *on_ask,
                  .adopt = arguments.adopt,
                  .whole_tree = *whole_tree,
-                 .busy_exit = *busy_exit};
+                 .busy_exit = *busy_exit,
+                 .group = *group};
 }
 
 }  // namespace tenure::cli

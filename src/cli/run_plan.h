@@ -7,6 +7,7 @@
 
 #include "cli/arguments.h"
 #include "cli/ask_desk.h"
+#include "cli/run_group.h"
 #include "tenure/space.h"
 
 namespace tenure::cli {
@@ -21,6 +22,7 @@ struct RunPlan {
   bool adopt = false;  // in place of a claim
   bool whole_tree = false;
   std::optional<int> busy_exit;
+  GroupWish group = GroupWish::automatic;
 };
 
 Result<RunPlan> run_plan_of(const Arguments& arguments);

@@ -16,4 +16,7 @@ std::shared_ptr<const env::Clock> real_clock();
 // "Nov 29 20:49:47", where the user lives: for people alone.
 std::string local_time(WallTime at);
 
+// The folder of our own control group of version 2; empty where none is to be seen.
+std::string own_control_group_folder();
+
 }  // namespace tenure::compose

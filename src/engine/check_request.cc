@@ -65,6 +65,12 @@ Result<void> check_text(const std::string& what, const std::string& text, std::s
 
 Result<void> check_request(const ClaimRequest& request, const Traits& traits) {
   if (auto labels = check_labels(request, traits); !labels) return labels;
+  if (!request.control_group.empty() && !traits.control_groups)
+    return refuse(traits, "a control group that keeps a lease");
+  if (request.control_group.size() > limits::kGroupBytes) {
+    return fail(Code::usage,
+                "the folder of a control group may have " + std::to_string(limits::kGroupBytes) + " bytes");
+  }
   return check_terms(request.terms, traits);
 }
 

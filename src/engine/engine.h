@@ -42,6 +42,8 @@ struct ClaimRequest {
   std::string command;
   std::string directory;
   bool keep_life_descriptor = false;
+  // The folder of a control group whose processes keep it as well.
+  std::string control_group;
 };
 
 struct Grant {

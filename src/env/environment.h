@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "env/clock.h"
+#include "env/control_groups.h"
 #include "env/directory.h"
 #include "env/processes.h"
 #include "env/random.h"
@@ -15,6 +16,7 @@ struct Environment {
   std::shared_ptr<const Clock> clock;
   std::shared_ptr<Random> random;
   std::shared_ptr<const Processes> processes;
+  std::shared_ptr<const ControlGroups> groups;  // nullptr: none are to be seen
 };
 
 }  // namespace tenure::env

@@ -19,7 +19,8 @@ bool is_plain(const ClaimOptions& options) {
   return terms.mode == Mode::exclusive && terms.slots == 1 && !terms.ttl && terms.reason.empty() &&
          terms.at_loss == AtLoss::terminate && options.owner.empty() && options.part.empty() &&
          options.channel.empty() && options.version.empty() && options.session.empty() && options.command.empty() &&
-         options.directory.empty() && !options.owner_process && !options.keep_life_descriptor && options.ticket.empty();
+         options.directory.empty() && !options.owner_process && !options.keep_life_descriptor &&
+         options.control_group.empty() && options.ticket.empty();
 }
 
 Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, const Traits& traits,
@@ -34,7 +35,8 @@ Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, con
                        options.owner_process,
                        options.command,
                        options.directory,
-                       options.keep_life_descriptor};
+                       options.keep_life_descriptor,
+                       options.control_group};
   if (traits.own_labels) return request;
   if (request.owner.empty()) {
     auto label = lease::process_label(random);

@@ -1,4 +1,5 @@
 // What may be asked: names at their limits, labels, terms.
+#include "base/limits.h"
 #include "conformance/conformance.h"
 
 namespace tenure::conformance {
@@ -99,6 +100,20 @@ TEST_P(Conformance, TermsAreGrantedOrRefusedByName) {
     EXPECT_EQ(granted.error().code, Code::unsupported);
     EXPECT_NE(granted.error().message.find(each.word), std::string::npos) << granted.error().message;
   }
+}
+
+TEST_P(Conformance, AControlGroupThatCannotBeAProofIsRefused) {
+  const Client client = fixture->add_client();
+  ClaimRequest wanted = request(*Key::parse("thing"), "owner", "part");
+  wanted.control_group = "/nowhere/at/all";
+  auto granted = fixture->engine(client)->try_claim(wanted);
+  ASSERT_FALSE(granted);
+  if (!fixture->traits().control_groups) {
+    EXPECT_EQ(granted.error().code, Code::unsupported);
+  }
+  wanted.control_group = std::string(limits::kGroupBytes + 1, 'x');
+  EXPECT_FALSE(fixture->engine(client)->try_claim(wanted));
+  EXPECT_EQ(fixture->engine(client)->holder(wanted.key)->state, State::free);
 }
 
 TEST_P(Conformance, TermsWithoutSenseAreRefused) {

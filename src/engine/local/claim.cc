@@ -42,6 +42,13 @@ std::string text_of(const Core& core, const ClaimRequest& request) {
   return text;
 }
 
+Result<std::string> text_of_group(const Core& core, const std::string& folder) {
+  if (core.environment.groups == nullptr) return fail(Code::unsupported, "control groups cannot be seen here");
+  auto group = core.environment.groups->identify(folder);
+  if (!group) return fail(group.error());
+  return number_bytes(group->root, 8) + number_bytes(group->group, 8) + group->path;
+}
+
 }  // namespace
 
 Claiming::Claiming(LocalEngine& engine, const ClaimRequest& request, const Wait* wait)
@@ -83,6 +90,12 @@ Result<void> Claiming::prepare() {
     passed_ = std::move(*passed);
     claim_.flags |= kHasProofs;
     add_field(text_, Tag::passed_byte, number_bytes(byte, 8));
+  }
+  if (!request_.control_group.empty()) {
+    auto group = text_of_group(core_, request_.control_group);
+    if (!group) return fail(group.error());
+    claim_.flags |= kHasProofs;
+    add_field(text_, Tag::control_group, *group);
   }
   auto text = store_text(core_, text_);
   if (!text) return fail(text.error());

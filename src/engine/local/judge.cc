@@ -116,6 +116,24 @@ bool does_not_stir(Core& core, const NodeView& node, Duration patience) {
   return is_stopped(core, see_member(core, node.word.member)) || (patience > Duration{0} && waited > patience);
 }
 
+Verdict judge_group(const Core& core, std::string_view bytes) {
+  if (bytes.size() <= 16 || core.environment.groups == nullptr) {
+    return {Liveness::unknown, "whether a process lives in its control group cannot be asked"};
+  }
+  const env::GroupIdentity group{number_in(bytes, 0, 8), number_in(bytes, 8, 8), std::string(bytes.substr(16))};
+  const std::string name = "its control group " + escape_controls(group.path);
+  switch (core.environment.groups->look(group)) {
+    case env::GroupSight::populated:
+      return {Liveness::live, "a process lives in " + name};
+    case env::GroupSight::unseen:
+      return {Liveness::unknown, name + " cannot be seen from here"};
+    case env::GroupSight::empty:
+    case env::GroupSight::gone:
+      break;
+  }
+  return {Liveness::dead, "nobody lives in " + name};
+}
+
 }  // namespace
 
 Holder holder_of(const Core& core, const HoldingView& lease) {
@@ -144,6 +162,7 @@ Verdict further_proofs(Core& core, const std::string& text) {
     const Verdict verdict = rules::judge_process(*owner, processes.look(owner->pid), processes.self());
     if (verdict.liveness != Liveness::dead) return {verdict.liveness, "whom it is kept for: " + verdict.evidence};
   }
+  if (const auto group = field(text, Tag::control_group)) return judge_group(core, *group);
   return {Liveness::dead, "nothing else keeps it"};
 }
 

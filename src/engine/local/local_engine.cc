@@ -17,6 +17,7 @@ Traits traits_of(const env::LocalFolder& folder) {
   traits.durable_epochs = true;
   traits.between_processes = true;
   traits.life_descriptor = true;
+  traits.control_groups = true;
   traits.tickets = true;
   traits.shows_line = true;
   traits.log = true;

@@ -24,9 +24,10 @@ enum class Tag : std::uint8_t {
   owner_times,    // its time namespace (8) and user (4)
   passed_byte,    // 8: the byte of `lock` that a child was given
   ticket,
-  yielding,  // 16, of a slot or holding, at the very beginning: see yielding.h
-  offer,     // see yielding.h
-  ask,       // any number of them
+  yielding,       // 16, of a slot or holding, at the very beginning: see yielding.h
+  offer,          // see yielding.h
+  ask,            // any number of them
+  control_group,  // the id of the top (8), its own (8), its path from there
 };
 
 // Appends one field; an empty one is left out.
