@@ -118,6 +118,7 @@ class LookingEngine final : public Engine {
     traits_.slots = true;
     traits_.ttl = true;
     traits_.first_in_first_out = true;
+    traits_.shows_line = true;
     traits_.durable_epochs = true;
     traits_.between_processes = true;
     traits_.log = true;
