@@ -1,5 +1,6 @@
 #include "cli/guardian.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -214,6 +215,11 @@ bool Guardian::heard(int signal) {
   if (!tell(Note::hear, signal)) return false;
   const auto answer = await(Note::heard);
   return answer && answer->first == 1;
+}
+
+bool Guardian::main_is_over() const {
+  ::pollfd polled{main_descriptor_.get(), POLLIN, 0};
+  return ::poll(&polled, 1, 0) == 1;
 }
 
 bool Guardian::main_in_our_group() const {

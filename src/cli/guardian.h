@@ -84,6 +84,8 @@ class Guardian {
   // forgotten.
   bool heard(int signal);
   bool main_in_our_group() const;
+  // It has ended, though that may not have been told yet.
+  bool main_is_over() const;
   void send_to_main(int signal);
   void send_to_all(int signal);
   // See ProcessTree::end().

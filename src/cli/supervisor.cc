@@ -106,7 +106,8 @@ class Supervisor {
       // Asked for the terminal's too: the guardian would have them still when the next comes to us alone.
       const bool in_group = guardian_.heard(signal->number);
       const bool to_group = in_group || !signal->by_process;
-      if (end_) {
+      // To one who has just ended it would be lost for those who are left.
+      if (end_ || (words_.whole_tree && guardian_.main_is_over())) {
         guardian_.send_to_all(signal->number);
       } else if (!to_group || !guardian_.main_in_our_group()) {
         guardian_.send_to_main(signal->number);
