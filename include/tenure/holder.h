@@ -122,7 +122,7 @@ struct Observation {
   bool claimable = false;
   std::string why;
   // How many hold it: 0 of a free key, 1 of one that is held alone. Those who hold it together are here, all of them,
-  // in the order of their grants; `holder` is the first of them.
+  // in the order of their grants; `holder` is the first of them that is not over.
   std::uint32_t holders = 0;
   std::vector<Companion> together;
   // How long since the holder last gave a sign, where that can be said on a clock that we share with it.

@@ -127,7 +127,7 @@ class Keeping {
                             {"epoch", lease.epoch().value()},
                             {"space", space.url()},
                             {"keeper_pid", static_cast<std::int64_t>(::getpid())}};
-    if (lease.slot()) out["slot"] = *lease.slot();
+    if (plan_.arguments.slots) out["slot"] = lease.slot().value_or(0);
     if (plan_.owner) out["owner_pid"] = plan_.owner->identity.pid;
     if (plan_.options.terms.ttl) {
       out["ttl_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(*plan_.options.terms.ttl).count();

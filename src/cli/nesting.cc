@@ -37,28 +37,40 @@ class Search {
     }
   }
 
-  // From the holder of a key to a key of ours.
+  // Why a key never comes to be had: in words; nullopt: it may.
   std::optional<std::string> from(const Observation& seen) {
-    if (ours_.empty() || !visited_.insert(seen.key.text()).second) return std::nullopt;
-    // Any reader keeps the key from a writer; but one in a slot that waits for nobody may go, and leave it.
+    const std::string& key = seen.key.text();
+    if (ours_.empty() || may_be_had_.contains(key)) return std::nullopt;
+    if (!under_way_.insert(key).second) return std::string();  // it comes back to itself
+    auto circle = of_holders(seen);
+    under_way_.erase(key);
+    if (!circle) may_be_had_.insert(key);
+    return circle;
+  }
+
+ private:
+  std::optional<std::string> of_holders(const Observation& seen) {
     std::optional<std::string> circle;
     for (const OneHolder& each : holders_of(seen)) {
-      auto found = from(seen.key, *each.holder);
+      auto found = of_holder(seen.key, *each.holder);
+      // Any reader keeps the key from a writer; but of those in slots one that may go leaves its own.
       if (!found && each.holder->slots > 1) return std::nullopt;
       if (!circle) circle = std::move(found);
     }
     return circle;
   }
 
- private:
-  std::optional<std::string> from(const Key& key, const Holder& holder) {
-    const std::string so_far = escape_controls(key.text()) + " is held by " + escape_controls(holder.owner) + " (pid " +
-                               std::to_string(holder.process.pid) + "), which waits for ";
+  std::optional<std::string> of_holder(const Key& key, const Holder& holder) {
+    const std::string so_far = escape_controls(key.text()) + " is held by ";
+    if (is_around_us(holder.process)) return so_far + "you";
     for (const Observation& next : all_) {
       if (!waits(holder, next)) continue;
-      const std::string name = escape_controls(next.key.text());
-      if (ours_.contains(next.key.text())) return so_far + name + ", which you hold";
-      if (auto rest = from(next)) return so_far + name + "; " + *rest;
+      const std::string here = so_far + escape_controls(holder.owner) + " (pid " + std::to_string(holder.process.pid) +
+                               "), which waits for " + escape_controls(next.key.text());
+      auto rest = from(next);
+      if (!rest) continue;
+      if (next.holders <= 1 && ours_.contains(next.key.text())) return here + ", which you hold";
+      return here + (rest->empty() ? "" : "; " + *rest);
     }
     return std::nullopt;
   }
@@ -76,7 +88,8 @@ class Search {
 
   std::vector<Observation> all_;
   std::set<std::string> ours_;
-  std::set<std::string> visited_;
+  std::set<std::string> under_way_;
+  std::set<std::string> may_be_had_;
 };
 
 }  // namespace
@@ -106,7 +119,7 @@ Around nesting_in(const Observation& seen, const std::string& url) {
 }
 
 bool covers(const Holder& held, const Terms& wanted) {
-  if (held.mode == Mode::exclusive && held.slots == 1) return true;
+  if (held.mode == Mode::exclusive && held.slots == 1) return wanted.slots == 1;
   return held.mode == wanted.mode && held.slots == wanted.slots;
 }
 

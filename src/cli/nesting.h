@@ -35,7 +35,8 @@ struct Around {
 // How we stand to those who hold a key: to the one that is closest to us.
 Around nesting_in(const Observation& seen, const std::string& url);
 
-// Whether a lease of those terms does for who would claim these: it is as exclusive, or one of the same slots.
+// Whether a lease of those terms does for who would claim these: it is as exclusive, or one of the same slots. One
+// alone has no slots to give.
 bool covers(const Holder& held, const Terms& wanted);
 
 // We hold something, by a run around us or (`holding`) ourselves, that the holder of `wanted` (or whom it waits for,

@@ -90,9 +90,10 @@ constexpr std::size_t kShownTogether = 8;
 
 // "builder (pid 4711, user ann), epoch 17, slot 2, for 2 min 3 s, live: release 4.2"
 void add_companions(Lines& lines, const Observation& seen, const Viewpoint& from) {
-  // The first is shown above.
-  for (std::size_t i = 1; i < std::min(seen.together.size(), kShownTogether); ++i) {
-    const Companion& each = seen.together[i];
+  std::size_t shown = 0;
+  for (const Companion& each : seen.together) {
+    if (each.epoch == seen.epoch) continue;  // above
+    if (shown == kShownTogether) break;
     std::string text =
         escape_controls(each.holder.owner) + " (" + process_of(each.holder, from) + "), epoch " + each.epoch.text();
     if (each.holder.slot) text += ", slot " + std::to_string(*each.holder.slot);
@@ -100,11 +101,12 @@ void add_companions(Lines& lines, const Observation& seen, const Viewpoint& from
     if (!ago.empty()) text += ", for " + ago;
     text += std::string(", ") + word_of(each.verdict.liveness);
     if (each.verdict.liveness != Liveness::live) text += " (" + escape_controls(each.verdict.evidence) + ")";
+    if (each.over && each.verdict.liveness != Liveness::dead) text += ", past its TTL";
     if (!each.holder.reason.empty()) text += ": " + escape_controls(each.holder.reason);
-    lines.add(i == 1 ? "and by" : "", text);
+    lines.add(shown++ == 0 ? "and by" : "", text);
   }
-  if (seen.together.size() > kShownTogether) {
-    lines.add("", "and " + std::to_string(seen.together.size() - kShownTogether) + " more");
+  if (seen.together.size() > shown + 1) {
+    lines.add("", "and " + std::to_string(seen.together.size() - shown - 1) + " more");
   }
 }
 
@@ -278,8 +280,17 @@ std::vector<Step> next_steps(const Observation& seen, const Viewpoint& from) {
   // One who runs inside the command of the holder would wait for its own end.
   const bool around_us =
       std::ranges::any_of(holders_of(seen), [](const OneHolder& each) { return is_ancestor(each.holder->process); });
-  if (around_us) return {take_away};
-  return {{"to wait for it", take.command}, take_away};
+  std::vector<Step> steps;
+  if (!around_us) steps.push_back({"to wait for it", take.command});
+  if (seen.holders > 1) {
+    steps.push_back({"to take it from the one named first alone", "tenure revoke" + from.space_option +
+                                                                      " --force --reason " + kReasonToType +
+                                                                      " --epoch " + seen.epoch.text() + " " + key});
+    steps.push_back({"to take it from all of them", take_away.command});
+  } else {
+    steps.push_back(take_away);
+  }
+  return steps;
 }
 
 Step adopt_step(const Key& key, const std::string& owner, const Viewpoint& from) {
@@ -309,7 +320,7 @@ std::string one_line(const Observation& seen, const Viewpoint& from) {
   if (!seen.holder) return std::string(word_of(seen.state)) + ", holder not readable";
   const bool expired = seen.claimable && seen.verdict.liveness != Liveness::dead;
   std::string out = expired ? "expired, but still with " : "held by ";
-  if (seen.holders > 1) {
+  if (hold_together(seen) && (seen.holders > 1 || seen.holder->slots > 1)) {
     const bool readers = seen.holder->mode == Mode::shared;
     out = readers ? "held by " + words_of_holders(seen) + ", the first "
                   : "held in " + words_of_holders(seen) + ", first by ";

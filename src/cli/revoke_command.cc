@@ -31,8 +31,8 @@ Result<RevokeOptions> wishes(const Arguments& arguments, const Key& key) {
 std::string counted(const Clearance& done) {
   const std::size_t count = done.cleared.size();
   std::string out = count == 0   ? "nothing is held by a dead holder"
-                    : count == 1 ? "1 key cleared"
-                                 : std::to_string(count) + " keys cleared";
+                    : count == 1 ? "1 lease cleared"
+                                 : std::to_string(count) + " leases cleared";
   if (done.left != 0) out += ", " + std::to_string(done.left) + " left alone";
   return out + "\n";
 }

@@ -76,7 +76,7 @@ class Run {
       if (!got) return fail(got.error());
       if (number == 0) {
         first_epoch_ = got->epoch;
-        if (options.terms.slots > 1) first_slot_ = got->slot;
+        if (arguments_.slots) first_slot_ = got->slot.value_or(0);
       }
       if (!got->lease) continue;
       complain(grant_message(*got->lease, space_, arguments_.json));

@@ -72,8 +72,8 @@ void RunWait::tell(const Observation& seen, std::optional<Duration> wait) {
   complain(waiting_message(seen, space_, wait, arguments_.json));
 }
 
-void RunWait::refuse(const Observation& seen, const std::string& text) {
-  refusal_ = Error{Code::held, text, {}, std::make_shared<Observation>(seen)};
+void RunWait::refuse(const Observation& seen, const std::string& text, Code code) {
+  refusal_ = Error{code, text, {}, std::make_shared<Observation>(seen)};
 }
 
 // A lease together with others is granted beside the one around us, where that leaves room.
@@ -95,11 +95,16 @@ void RunWait::decide(const Observation& seen) {
       nested_ = Got{std::nullopt, around.epoch, around.holder->slot.value_or(0)};
       return;
     }
-    const bool reader = around.holder->mode == Mode::shared;
+    const Holder& holder = *around.holder;
+    const bool other_number = holder.slots > 1 && terms_.slots > 1;
+    const std::string how = holder.mode == Mode::shared ? "as a reader"
+                            : holder.slots > 1          ? "as one of " + std::to_string(holder.slots) + " slots"
+                                                        : "alone";
     return refuse(seen,
-                  "this command runs inside the `tenure run` that holds " + key +
-                      (reader ? " as a reader" : " as one of " + std::to_string(around.holder->slots) + " slots") +
-                      ", so to wait for its end would never end");
+                  "this command runs inside the `tenure run` that holds " + key + " " + how +
+                      (other_number ? "; it asks for " + std::to_string(terms_.slots)
+                                    : ", so to wait for its end would never end"),
+                  other_number ? Code::slots_differ : Code::held);
   }
   if (nesting == Nesting::within || nesting == Nesting::unasked) {
     return refuse(seen,

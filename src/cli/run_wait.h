@@ -38,7 +38,7 @@ class RunWait {
   void decide(const Observation& seen);
   // Whether what is held around us does for this claim, or never lets it be, where it need not wait to find out.
   Result<void> look_around(const Key& key);
-  void refuse(const Observation& seen, const std::string& text);
+  void refuse(const Observation& seen, const std::string& text, Code code = Code::held);
 
   const Space& space_;
   SignalGate& gate_;

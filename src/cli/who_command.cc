@@ -16,6 +16,13 @@ std::string shown(const Observation& seen, const Viewpoint& from, bool json) {
   return out + fields(seen, from);
 }
 
+// Those who are gone, or past their TTL, do not count.
+bool only_holder(const Observation& seen, const std::string& owner) {
+  if (seen.together.empty()) return seen.holder && seen.holder->owner == owner;
+  return std::ranges::all_of(seen.together,
+                             [&](const Companion& each) { return each.over || each.holder.owner == owner; });
+}
+
 }  // namespace
 
 Result<int> who_command(const Arguments& arguments) {
@@ -32,10 +39,7 @@ Result<int> who_command(const Arguments& arguments) {
   }
   if (!arguments.quiet && !arguments.except) return 0;
   // A damaged record names nobody, so it may be anybody's.
-  const auto holders = holders_of(*seen);
-  const bool only_excepted =
-      arguments.except && !holders.empty() &&
-      std::ranges::all_of(holders, [&](const auto& each) { return each.holder->owner == *arguments.except; });
+  const bool only_excepted = arguments.except && only_holder(*seen, *arguments.except);
   return is_held(*seen) && !only_excepted ? 0 : 1;
 }
 

@@ -101,6 +101,55 @@ class Slots(Together):
         seen = self.who("thing")
         self.assertEqual((seen["holders"], seen["holder"]["slot"]), (1, 0))
 
+    def test_of_those_who_are_gone_none_insists_on_its_number(self):
+        runs = [self.hold("--slots", "3", "--owner", "ghost"), self.hold("--slots", "3", "--owner", "bob")]
+        self.kill_with_guardian(runs[0])
+        until(lambda: self.who("thing")["together"][0]["liveness"] == "dead", "it is seen to be dead")
+        seen = self.who("thing")
+        self.assertEqual((seen["liveness"], seen["holder"]["owner"]), ("live", "bob"), "shown is one that lives")
+        self.tenure("who", "thing", "--except", "bob", check=1)
+        self.tenure("run", "thing", "--slots", "2", "--", "true", check=77)
+        self.kill_with_guardian(runs[1])
+        until(lambda: self.who("thing")["claimable"], "all are gone")
+        self.tenure("run", "thing", "--slots", "2", "--wait", "0", "--", "true", check=0)
+
+    def test_one_slot_is_slot_0(self):
+        self.assertEqual(self.tenure("run", "thing", "--slots", "1", "--", "sh", "-c", "echo $TENURE_SLOT", check=0).stdout, "0\n")
+
+    def test_one_alone_has_no_slots_to_give(self):
+        refused = self.tenure("run", "thing", "--", "tenure", "run", "thing", "--slots", "2", "--", "true", check=75)
+        self.assertIn("holds thing alone", " ".join(refused.stderr.split()))
+        self.tenure("run", "thing", "--slots", "3", "--", "tenure", "run", "thing", "--slots", "2", "--", "true", check=77)
+
+    def test_no_circle_while_one_slot_may_come_free(self):
+        """Who holds the other slot may leave it, and does."""
+        first = self.hold("--slots", "2", key="x")
+        go = self.path("go")
+        wants_y = self.start("run", "x", "--slots", "2", "--", "sh", "-c",
+                             f"echo in; until test -e {go}; do sleep 0.02; done; exec tenure run y -- echo got y")
+        until(lambda: wants_y.out, "both slots are held")
+        wants_x = self.start("run", "y", "--", "tenure", "run", "x", "--slots", "2", "--", "true")
+        until(lambda: self.who("x").get("waiting") == 1, "it stands in line")
+        open(go, "w", encoding="utf-8").close()
+        until(lambda: self.who("y").get("waiting") == 1 or wants_y.process.poll() is not None, "it stands in line, too")
+        self.assertIsNone(wants_y.process.poll(), wants_y.err)
+        self.let_go(first)
+        self.assertEqual((wants_x.wait(), wants_y.wait()), (0, 0), wants_x.err + wants_y.err)
+
+    def test_a_circle_through_all_slots_is_named(self):
+        go = self.path("go")
+        script = f"echo in; until test -e {go}; do sleep 0.02; done; exec tenure run y -- true"
+        inside = [self.start("run", "x", "--slots", "2", "--", "sh", "-c", script) for _ in range(2)]
+        for run in inside:
+            until(lambda: run.out, "it has its slot")
+        wants_x = self.start("run", "y", "--", "tenure", "run", "x", "--slots", "2", "--", "true")
+        until(lambda: self.who("x").get("waiting") == 1, "it stands in line")
+        open(go, "w", encoding="utf-8").close()
+        until(lambda: any(run.process.poll() == 75 for run in inside), "the last one to come is told")
+        self.assertIn("would never end", "".join(run.err for run in inside))
+        for run in [*inside, wants_x]:
+            run.wait()
+
     def test_what_is_not_a_number_of_slots(self):
         for words in (("--slots", "0"), ("--slots", "1025"), ("--slots", "two"), ("--slots", "2", "--shared")):
             self.tenure("run", "thing", *words, "--", "true", check=64)

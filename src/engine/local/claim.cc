@@ -458,6 +458,15 @@ Error Claiming::refusal(const SlotView& seen) {
                "tenure who " + request_.key.text(), std::make_shared<const Observation>(std::move(shown))};
 }
 
+// Where all of those who hold it so are gone, or past their TTL, they are in nobody's way. True: look again.
+Result<bool> Claiming::clear_other_number() {
+  auto view = read_key(core_, wanted_.key);
+  if (!view) return fail(view.error());
+  if (!*view || (*view)->together.empty()) return true;
+  if (!observe(core_, request_.key, *view, Care::usual).claimable) return false;
+  return act_on_facts(**view);
+}
+
 Error Claiming::other_number() {
   auto view = read_key(core_, wanted_.key);
   std::shared_ptr<const Observation> shown;
@@ -509,7 +518,13 @@ Result<Grant> Claiming::run() {
                   "another claim with the same ticket took up this one's place in the line of " + request_.key.text(),
                   "let one claim at a time wait with a ticket");
     }
-    if (*seen == Look::other_number) return ends(other_number());
+    if (*seen == Look::other_number) {
+      auto cleared = clear_other_number();
+      if (!cleared && outlasts(cleared.error())) continue;
+      if (!cleared) return ends(cleared.error());
+      if (*cleared && round < kRounds) continue;
+      return ends(other_number());
+    }
     if (*seen == Look::no_epoch) {
       if (auto raised = engine_.raise_ceiling(true); !raised) return ends(raised.error());
       continue;

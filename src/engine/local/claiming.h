@@ -75,6 +75,7 @@ class Claiming {
 
   Error refusal(const SlotView& seen);
   Error other_number();
+  Result<bool> clear_other_number();
   // From the moment that we stand in line.
   void tell(const SlotView& seen);
   bool needs_judging() const;

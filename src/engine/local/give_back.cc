@@ -9,6 +9,14 @@
 namespace tenure::local {
 namespace {
 
+// Of several together, the one whose epoch it names, as if it were the only one.
+std::optional<SlotView> named_by(const RevokeRequest& request, const std::optional<SlotView>& seen) {
+  if (!seen || !request.only_epoch) return seen;
+  SlotView alone = *seen;
+  std::erase_if(alone.together, [&](const HoldingView& one) { return one.epoch != *request.only_epoch; });
+  return alone.together.empty() ? seen : alone;
+}
+
 constexpr int kRevocationLooks = 3;  // of a revocation: an offer, and the lease that it became
 
 }  // namespace
@@ -58,7 +66,7 @@ Result<Revoked> LocalEngine::revoke(const RevokeRequest& request) {
   for (int look = 1;; ++look) {
     auto seen = read_key(*core_, request.key.text());
     if (!seen) return fail(seen.error());
-    Observation was = observe(*core_, request.key, *seen, Care::usual);
+    Observation was = observe(*core_, request.key, named_by(request, *seen), Care::usual);
     auto revoked = revoke_as_seen(pinned, *seen, was);
     if (!revoked) return fail(revoked.error());
     if (*revoked) return Revoked{.was = std::move(was), .notes = {}};

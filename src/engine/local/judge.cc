@@ -87,25 +87,26 @@ Observation observe_together(Core& core, const Key& key, const SlotView& slot, C
   seen.waiting = slot.waiting;
   seen.line = waiters_of(core, slot);
   if (slot.waiting != 0) seen.note = std::to_string(slot.waiting) + " in line";
-  bool claimable = true;
+  seen.claimable = true;
   for (const HoldingView& one : slot.together) {
     const rules::Occupant occupant = occupant_of(core, one, care);
     const rules::ClaimVerdict stranger = rules::decide_for_stranger(rules::Expiry::proof, occupant);
     const bool granted = stranger.granted() && (!guarded(core, one) || occupant.verdict.liveness == Liveness::dead);
     Observation yielding{.key = key, .claimable = granted, .why = stranger.why};
     show_yielding(core, one, occupant, stranger, yielding);
-    claimable = claimable && yielding.claimable;
-    if (&one == &slot.together.front()) {
+    // Shown is the first that is not over, if there is one.
+    if (!seen.holder || (seen.claimable && !yielding.claimable)) {
       seen.asks = std::move(yielding.asks);
       seen.offer = std::move(yielding.offer);
       seen.epoch = one.epoch;
       seen.holder = holder_of(core, one);
       seen.verdict = occupant.verdict;
-      if (seen.holders == 1) seen.why += ": " + yielding.why;
+      seen.frees_in = seen.holders == 1 ? stranger.frees_in : std::nullopt;
     }
+    seen.claimable = seen.claimable && yielding.claimable;
     seen.together.push_back({holder_of(core, one), one.epoch, occupant.verdict, yielding.claimable, yielding.why});
   }
-  seen.claimable = claimable;
+  if (seen.claimable) seen.why = "of those who have it, all are gone or past their TTL";
   return seen;
 }
 
@@ -143,7 +144,9 @@ Holder holder_of(const Core& core, const HoldingView& lease) {
 }
 
 Holder holder_of(const Core& core, const NodeView& node) {
-  return holder_from(core, node.word.member, node.claim, node.terms, node.since, node.text);
+  Holder holder = holder_from(core, node.word.member, node.claim, node.terms, node.since, node.text);
+  if (holder.owner.empty()) holder.owner = "ticket " + field_or(node.text, Tag::ticket);  // its poller has left
+  return holder;
 }
 
 Verdict further_proofs(Core& core, const std::string& text) {
@@ -237,7 +240,10 @@ Observation observe(Core& core, const Key& key, const std::optional<SlotView>& s
   seen.line = waiters_of(core, *slot);
   seen.waiting = slot->waiting;
   if (grantee != nullptr) {
-    seen.note = "offered to the first in line, which has not taken it up yet" + (waiting.empty() ? "" : "; " + waiting);
+    const bool absent = (grantee->flags & kAbsent) != 0;
+    seen.note = (absent ? "kept for a ticket that nobody polls just now"
+                        : "offered to the first in line, which has not taken it up yet") +
+                (waiting.empty() ? "" : "; " + waiting);
   }
   if (seen.claimable && guarded(core, *slot) && seen.verdict.liveness != Liveness::dead) {
     seen.claimable = false;

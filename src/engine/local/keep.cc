@@ -54,8 +54,8 @@ Error LocalEngine::lost(const ClaimRef& claim, const std::optional<SlotView>& no
   Error error{Code::lost, claim.key.text() + " is no longer this claim's", "claim it again", nullptr};
   if (!why.empty()) error.message += " (" + why + ")";
   if (now && (now->held() || !now->together.empty())) {
-    const Epoch held = now->held() ? now->epoch : now->together.back().epoch;
-    error.message += ": it is held by another claim under epoch " + held.text();
+    error.message += now->held() ? ": it is held by another claim under epoch " + now->epoch.text()
+                                 : std::string(": others hold it together");
     error.holder = std::make_shared<const Observation>(observe(*core_, claim.key, now, Care::quick));
   } else {
     error.message += ": it was given back or taken away";

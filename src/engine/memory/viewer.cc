@@ -84,13 +84,17 @@ Observation Viewer::observe(const Key& key, const Slot& slot) const {
   if (!rules::together(slot.holdings.front().terms)) return observation;
   for (const Holding& holding : slot.holdings) {
     const Observation one = observe(key, holding);
-    observation.claimable = observation.claimable && one.claimable;
+    // Shown is the first that is not over, if there is one.
+    if (observation.claimable && !one.claimable) {
+      std::vector<Companion> before = std::move(observation.together);
+      observation = one;
+      observation.together = std::move(before);
+    }
     observation.together.push_back({holding.holder, holding.epoch, one.verdict, one.claimable, one.why});
   }
   observation.holders = static_cast<std::uint32_t>(slot.holdings.size());
-  if (!observation.claimable) {
-    observation.why = rules::words_of_holders(slot.holdings.front().terms, slot.holdings.size());
-  }
+  observation.why = observation.claimable ? "of those who have it, all are gone or past their TTL"
+                                          : rules::words_of_holders(slot.holdings.front().terms, slot.holdings.size());
   return observation;
 }
 
