@@ -234,27 +234,22 @@ Wait one_poll(const std::string& ticket) {
   return {.at_most = Duration{0}, .stop = nullptr, .ticket = ticket, .grace = minutes(5), .on_wait = nullptr};
 }
 
-TEST_P(Conformance, AReaderDoesNotComeToWriteWhileAnotherIsOfferedItToRead) {
-  NEEDS(fixture->traits().shared && fixture->traits().tickets);
+TEST_P(Conformance, NobodyComesToHaveItAloneWhileASlotIsOfferedToAnother) {
+  NEEDS(fixture->traits().slots && fixture->traits().tickets);
   const Client one = fixture->add_client();
-  const Client other = fixture->add_client();
-  const Grant reading = claim(one, as_reader(request(key("thing"), "one", "part")));
-  {
-    Stop stop = *Stop::create();
-    Waiting writer(*fixture, fixture->add_client(), request(key("thing")), std::nullopt, &stop);
-    writer.told();
-    EXPECT_FALSE(fixture->engine(other)->await(as_reader(request(key("thing"), "other")), one_poll("reader")));
-    stop.request();
-    ASSERT_TRUE(writer.ends());
-  }
-  // Now it is offered to the other.
-  auto writing = fixture->engine(one)->try_claim(request(key("thing"), "one", "part"));
-  ASSERT_FALSE(writing);
-  EXPECT_EQ(writing.error().code, Code::held);
-  auto offered = fixture->engine(other)->await(as_reader(request(key("thing"), "other")), one_poll("reader"));
+  const Client two = fixture->add_client();
+  const Client away = fixture->add_client();
+  const Grant first = claim(one, in_slots(request(key("thing"), "one", "part"), 2));
+  const Grant second = claim(two, in_slots(request(key("thing"), "two"), 2));
+  EXPECT_FALSE(fixture->engine(away)->await(in_slots(request(key("thing"), "away"), 2), one_poll("away")));
+  release(two, second);
+  auto alone = fixture->engine(one)->try_claim(request(key("thing"), "one", "part"));
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().code, Code::held);
+  auto offered = fixture->engine(away)->await(in_slots(request(key("thing"), "away"), 2), one_poll("away"));
   ASSERT_TRUE(offered) << offered.error().message;
-  EXPECT_TRUE(is_current(one, reading));
-  EXPECT_TRUE(is_current(other, *offered));
+  EXPECT_TRUE(is_current(one, first));
+  EXPECT_TRUE(is_current(away, *offered));
 }
 
 TEST_P(Conformance, WhoReadsAgainWhileItIsOfferedToItselfToWriteHasItOnce) {
@@ -288,6 +283,41 @@ TEST_P(Conformance, ATicketGivesUpNothingOfWhoPolledItBefore) {
   auto writing = fixture->engine(one)->await(request(key("thing"), "one", "part"), one_poll("writer"));
   ASSERT_TRUE(writing) << writing.error().message;
   EXPECT_FALSE(is_current(one, reading));
+}
+
+TEST_P(Conformance, ATicketThatNobodyPollsKeepsOnePlaceAndNoMore) {
+  NEEDS(fixture->traits().slots && fixture->traits().tickets);
+  std::vector<Client> clients;
+  std::vector<Grant> grants;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(fixture->add_client());
+    grants.push_back(claim(clients.back(), in_slots(request(key("thing")), 3)));
+  }
+  const Client away = fixture->add_client();
+  EXPECT_FALSE(fixture->engine(away)->await(in_slots(request(key("thing")), 3), one_poll("away")));
+  for (std::size_t i = 0; i < 3; ++i) release(clients[i], grants[i]);
+  // Three places are free, one of them the ticket's.
+  for (std::size_t i = 0; i < 2; ++i) grants[i] = claim(clients[i], in_slots(request(key("thing")), 3));
+  EXPECT_FALSE(fixture->engine(clients[2])->try_claim(in_slots(request(key("thing")), 3)));
+  EXPECT_FALSE(fixture->engine(clients[2])->try_claim(request(key("thing"))));
+  auto back = fixture->engine(away)->await(in_slots(request(key("thing")), 3), one_poll("away"));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->slot, 2U);
+}
+
+TEST_P(Conformance, ATicketToReadThatNobodyPollsKeepsNoReaderOut) {
+  NEEDS(fixture->traits().shared && fixture->traits().tickets);
+  const Client writer = fixture->add_client();
+  const Grant writing = claim(writer, request(key("thing")));
+  const Client away = fixture->add_client();
+  EXPECT_FALSE(fixture->engine(away)->await(as_reader(request(key("thing"))), one_poll("away")));
+  release(writer, writing);
+  const Client reader = fixture->add_client();
+  const Grant reading = claim(reader, as_reader(request(key("thing"))));
+  // But a writer, who came later than the ticket.
+  EXPECT_FALSE(fixture->engine(writer)->try_claim(request(key("thing"))));
+  ASSERT_TRUE(fixture->engine(away)->await(as_reader(request(key("thing"))), one_poll("away")));
+  EXPECT_TRUE(is_current(reader, reading));
 }
 
 }  // namespace

@@ -93,6 +93,7 @@ bool advance(Core& core, Bucket& bucket, CellIndex index, const Facts& facts, Wa
   }
   done = end_those_together(core, slot, facts, spent) || done;
   for (const Facts::Node& fact : facts.nodes) done = advance_node(core, slot, fact, wakes, spent) || done;
+  keep_place_instead(core, slot);
   if (is_offered(slot) && grantee_of(slot) == 0) {
     done = grant_next(core, slot, wakes, now) == Turn::granted || done;
   }

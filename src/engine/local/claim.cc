@@ -216,10 +216,12 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
     core_.table.cell(node_).body[node_field::kText].fetch_and(~(std::uint64_t{kPassed} << 32),
                                                               std::memory_order_relaxed);
   }
+  keep_place_instead(core_, slot);
   if (is_offered(slot) && grantee_of(slot) == 0) {
-    const Turn turn = grant_next(core_, slot, wakes, now_.monotonic);
+    Kept kept;
+    const Turn turn = grant_next(core_, slot, wakes, now_.monotonic, &kept);
     if (turn != Turn::granted && !epochs_left(core_)) return Look::no_epoch;
-    if (turn == Turn::nobody && node_ == 0 && may_take_beside(slot)) return take_offered(index);
+    if (turn == Turn::nobody && node_ == 0 && may_take_beside(slot, kept)) return take_offered(index);
   }
   if (first_together(slot) != 0 && room_in(core_, slot, request_.terms, 0) == rules::Room::other_number) {
     return Look::other_number;
@@ -302,10 +304,10 @@ void Claiming::see_line() {
 }
 
 // A claim of labels that somebody here may hold it by already looks first whether it does.
-bool Claiming::may_take_beside(const Cell& slot) const {
-  if (first_together(slot) == 0) return true;
-  if (!own_looked_for_ && !request_.part.empty()) return false;
-  return room_in(core_, slot, request_.terms, 0) == rules::Room::beside;
+bool Claiming::may_take_beside(const Cell& slot, const Kept& kept) const {
+  if (first_together(slot) == 0 && kept.count == 0) return true;
+  if (first_together(slot) != 0 && !own_looked_for_ && !request_.part.empty()) return false;
+  return room_in(core_, slot, request_.terms, 0, kept) == rules::Room::beside;
 }
 
 void Claiming::record_grant() const {

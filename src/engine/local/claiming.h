@@ -51,7 +51,7 @@ class Claiming {
   Result<void> enter();
   Look take_free(Section& section);
   Look take_offered(CellIndex slot);
-  bool may_take_beside(const Cell& slot) const;
+  bool may_take_beside(const Cell& slot, const Kept& kept) const;
   bool may_accept(const Cell& slot) const;
   void give_up_at_last() const;
   bool may_change(const Cell& slot, const HoldingView& own) const;

@@ -29,6 +29,11 @@ bool may_be_granted(const Core& core, const Cell& node, std::int64_t now) noexce
   return !suspicious(core, word.member);
 }
 
+// With a place kept for it there is room for another like it.
+bool leaves_room(const Core& core, const Cell& slot, const Terms& terms, const Kept& kept) noexcept {
+  return rules::together(terms) && room_in(core, slot, terms, 0, {terms, kept.count + 1}) == rules::Room::beside;
+}
+
 }  // namespace
 
 CellIndex first_in_line(const Cell& slot) noexcept {
@@ -111,6 +116,19 @@ void withdraw_grant(const Core& core, Cell& slot, Wakes& wakes) noexcept {
   wakes.raise(node);
 }
 
+void keep_place_instead(const Core& core, Cell& slot) noexcept {
+  const CellIndex index = is_offered(slot) ? grantee_of(slot) : 0;
+  if (index == 0) return;
+  Cell& node = core.table.cell(index);
+  const Terms terms = terms_from(node.body[node_field::kTerms].load(std::memory_order_relaxed), 0);
+  if ((flags_of(node) & kAbsent) == 0 || !leaves_room(core, slot, terms, {})) return;
+  CommitWord word = CommitWord::unpacked(node.word.load(std::memory_order_relaxed));
+  word.state = static_cast<std::uint8_t>(NodeState::waiting);
+  node.word.store(word.packed(), std::memory_order_release);
+  TENURE_POINT("a place kept instead");
+  set_line(slot, first_in_line(slot), 0);
+}
+
 CellIndex end_holding(Core& core, Cell& slot) noexcept {
   slot.word.store(CommitWord{Kind::slot, static_cast<std::uint8_t>(SlotState::offered), {}}.packed(),
                   std::memory_order_release);
@@ -124,18 +142,24 @@ CellIndex end_holding(Core& core, Cell& slot) noexcept {
   return adopt_text(core, low(text));
 }
 
-Turn grant_next(const Core& core, Cell& slot, Wakes& wakes, std::int64_t now) noexcept {
+Turn grant_next(const Core& core, Cell& slot, Wakes& wakes, std::int64_t now, Kept* kept_out) noexcept {
+  Kept kept;
   for (CellIndex index = first_in_line(slot); index != 0; index = next_in_line(core.table.cell(index))) {
     Cell& node = core.table.cell(index);
     if (!may_be_granted(core, node, now)) continue;
-    if (first_together(slot) != 0) {
-      const Terms terms = terms_from(node.body[node_field::kTerms].load(std::memory_order_relaxed), 0);
-      const rules::Room room = room_in(core, slot, terms, given_up_by(core, node));
+    const Terms terms = terms_from(node.body[node_field::kTerms].load(std::memory_order_relaxed), 0);
+    if (first_together(slot) != 0 || kept.count != 0) {
+      const rules::Room room = room_in(core, slot, terms, given_up_by(core, node), kept);
       if (room == rules::Room::taken) return Turn::waits;
       if (room == rules::Room::other_number) {
         wakes.raise(node);  // it sees so, and leaves
         continue;
       }
+    }
+    if ((flags_of(node) & kAbsent) != 0 && leaves_room(core, slot, terms, kept)) {
+      kept = {terms, kept.count + 1};
+      if (kept_out != nullptr) *kept_out = kept;
+      continue;
     }
     const Epoch epoch = take_epoch(core);
     if (epoch.none()) {

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "engine/local/section.h"
+#include "tenure/terms.h"
 
 namespace tenure::local {
 
@@ -69,6 +70,9 @@ void leave_line(const Core& core, Cell& slot, CellIndex node, Wakes* wakes) noex
 // A grant that was not taken up goes back; the node keeps its place.
 void withdraw_grant(const Core& core, Cell& slot, Wakes& wakes) noexcept;
 
+// An offer to a ticket that nobody polls becomes a place that is kept for it, where there is room for more.
+void keep_place_instead(const Core& core, Cell& slot) noexcept;
+
 // Held becomes offered: the former holder has it no more from here on. Its texts are returned, to be given back.
 CellIndex end_holding(Core& core, Cell& slot) noexcept;
 
@@ -77,8 +81,15 @@ enum class Turn : std::uint8_t {
   nobody,  // is in line who may live
   waits,  // the first must wait for those who hold the key together; or no epoch is left (it is raised, and sees to it)
 };
-// The key is offered to nobody: grants it to the first in line who may live, if it has room.
-Turn grant_next(const Core& core, Cell& slot, Wakes& wakes, std::int64_t monotonic_now) noexcept;
+// Places beside those who hold a key together that are kept for tickets which nobody polls just now.
+struct Kept {
+  Terms terms;
+  std::uint32_t count = 0;
+};
+// The key is offered to nobody: grants it to the first in line who may live, if it has room. A ticket that nobody
+// polls, of one who would hold it together with others, keeps one place, and those behind go on while there are more:
+// `kept` says for how many that is so.
+Turn grant_next(const Core& core, Cell& slot, Wakes& wakes, std::int64_t monotonic_now, Kept* kept = nullptr) noexcept;
 
 // The slot is offered to nobody, nobody holds it and nobody waits: it ends. Its word becomes `cached` by us; true then.
 bool end_if_idle(const Core& core, Bucket& bucket, CellIndex slot) noexcept;

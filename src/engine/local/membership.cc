@@ -64,6 +64,7 @@ Result<bool> clear_lease(Core& core, MemberId member, CellIndex index) {
     const CellIndex slot_index = alone ? index : cell.owner.load(std::memory_order_relaxed);
     Cell& slot = core.table.cell(slot_index);
     former = alone ? end_holding(core, slot) : end_together(core, slot, index);
+    keep_place_instead(core, slot);
     if (grantee_of(slot) == 0) (void)grant_next(core, slot, wakes, core.monotonic_ns());
     if (end_if_idle(core, section->bucket(), slot_index)) ended = slot_index;
   }

@@ -60,17 +60,20 @@ std::uint32_t slot_number_of(const Cell& holding) noexcept {
   return high(at(holding, kPlace));
 }
 
-rules::Room room_in(const Core& core, const Cell& slot, const Terms& terms, CellIndex giving_up) noexcept {
+rules::Room room_in(const Core& core, const Cell& slot, const Terms& terms, CellIndex giving_up,
+                    const Kept& kept) noexcept {
   std::uint32_t count = count_together(slot);
   CellIndex one = first_together(slot);
   if (giving_up != 0 && count > 0) {
     --count;
     if (one == giving_up) one = next_together(core.table.cell(one));
   }
-  if (count == 0 || one == 0) return rules::Room::beside;
-  const Terms theirs = terms_from(at(core.table.cell(one), kTerms), 0);
-  const rules::Room room = rules::room_beside(theirs, count, terms);
-  return room == rules::Room::beside && count >= limits::kTogether ? rules::Room::taken : room;
+  const bool nobody = count == 0 || one == 0;
+  if (nobody && kept.count == 0) return rules::Room::beside;
+  const Terms theirs = nobody ? kept.terms : terms_from(at(core.table.cell(one), kTerms), 0);
+  const std::uint32_t places = (nobody ? 0 : count) + kept.count;
+  const rules::Room room = rules::room_beside(theirs, places, terms);
+  return room == rules::Room::beside && places >= limits::kTogether ? rules::Room::taken : room;
 }
 
 CellIndex given_up_by(const Core& core, const Cell& node) noexcept {
@@ -147,6 +150,7 @@ void end_lease(Core& core, const Section& section, const HoldingView& lease, Eve
   } else {
     take_away_together(core, lease.index, kind, why, spent);
   }
+  keep_place_instead(core, slot);
   if (grantee_of(slot) == 0) (void)grant_next(core, slot, wakes, core.monotonic_ns());
   if (end_if_idle(core, section.bucket(), index)) spent.slot = index;
 }

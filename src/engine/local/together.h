@@ -17,8 +17,10 @@ inline CellIndex next_together(const Cell& holding) noexcept {
 }
 std::uint32_t slot_number_of(const Cell& holding) noexcept;
 
-// Whether a lease of these terms has room beside those who hold it together. `giving_up`: a holding that goes then.
-rules::Room room_in(const Core& core, const Cell& slot, const Terms& terms, CellIndex giving_up) noexcept;
+// Whether a lease of these terms has room beside those who hold it together. `giving_up`: a holding that goes then;
+// `kept`: places that are others'.
+rules::Room room_in(const Core& core, const Cell& slot, const Terms& terms, CellIndex giving_up,
+                    const Kept& kept = {}) noexcept;
 
 // The holding that a claim in line gives up when it gets the key; 0: none, or it is gone.
 CellIndex given_up_by(const Core& core, const Cell& node) noexcept;
