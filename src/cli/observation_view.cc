@@ -113,18 +113,29 @@ void add_companions(Lines& lines, const Observation& seen, const Viewpoint& from
 constexpr std::size_t kShownWaiters = 8;
 
 // "1. builder (pid 4711, user ann) for 2 min 3 s: release 4.2"
+std::string words_of(const Waiter& each, std::size_t place, const Viewpoint& from) {
+  std::string text =
+      std::to_string(place) + ". " + escape_controls(each.owner) + " (pid " + std::to_string(each.process.pid);
+  if (!each.user_name.empty()) text += ", user " + escape_controls(each.user_name);
+  text += each.process == from.self ? ", this one)" : ")";
+  if (from.now >= each.since) text += " for " + words(from.now - each.since);
+  if (!each.reason.empty()) text += ": " + escape_controls(each.reason);
+  return text;
+}
+
+// Of this very process, 1 for the first; 0: it does not wait, or not among those who are shown.
+std::size_t own_place(const Observation& seen, const Viewpoint& from) {
+  const auto ours = std::ranges::find(seen.line, from.self, &Waiter::process);
+  return ours == seen.line.end() ? 0 : static_cast<std::size_t>(ours - seen.line.begin()) + 1;
+}
+
+// The first few, and this one.
 void add_line(Lines& lines, const Observation& seen, const Viewpoint& from) {
-  for (std::size_t i = 0; i < std::min(seen.line.size(), kShownWaiters); ++i) {
-    const Waiter& each = seen.line[i];
-    std::string text =
-        std::to_string(i + 1) + ". " + escape_controls(each.owner) + " (pid " + std::to_string(each.process.pid);
-    if (!each.user_name.empty()) text += ", user " + escape_controls(each.user_name);
-    text += ")";
-    if (from.now >= each.since) text += " for " + words(from.now - each.since);
-    if (!each.reason.empty()) text += ": " + escape_controls(each.reason);
-    lines.add(i == 0 ? "in line" : "", text);
-  }
-  if (seen.waiting > kShownWaiters) lines.add("", "and " + std::to_string(seen.waiting - kShownWaiters) + " more");
+  const std::size_t shown = std::min(seen.line.size(), kShownWaiters);
+  for (std::size_t i = 0; i < shown; ++i) lines.add(i == 0 ? "in line" : "", words_of(seen.line[i], i + 1, from));
+  const std::size_t own = own_place(seen, from);
+  if (own > shown) lines.add("", words_of(seen.line[own - 1], own, from));
+  if (seen.waiting > shown) lines.add("", std::to_string(seen.waiting) + " in all");
 }
 
 // The arguments that name a key: one that begins with a dash stands behind "--".
@@ -374,6 +385,7 @@ boost::json::object to_json(const Observation& seen, const Viewpoint& from) {
   if (seen.waiting != 0) {
     out["waiting"] = seen.waiting;
     out["line"] = to_json(seen.line, from);
+    if (const std::size_t own = own_place(seen, from); own != 0) out["place"] = own;
   }
   if (!seen.asks.empty()) {
     boost::json::array asks;

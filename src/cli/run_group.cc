@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -40,6 +41,17 @@ bool limits(const std::string& own, const char* file) {
   std::array<char, 64> bytes{};
   const ::ssize_t got = opened.open() ? ::read(opened.get(), bytes.data(), bytes.size()) : -1;
   return got > 0 && !std::string_view(bytes.data(), static_cast<std::size_t>(got)).starts_with("max");
+}
+
+bool says_1(const std::string& own, const char* attribute) {
+  std::array<char, 4> bytes{};
+  return ::getxattr(own.c_str(), attribute, bytes.data(), bytes.size()) == 1 && bytes[0] == '1';
+}
+
+// systemd has one writer for each part of its tree, and marks those that it gave away.
+bool is_ours_to_divide(const std::string& own) {
+  if (::access("/run/systemd/system", F_OK) != 0) return true;
+  return says_1(own, "user.delegate") || says_1(own, "trusted.delegate");
 }
 
 std::vector<std::string> groups_below(const std::string& own) {
@@ -82,6 +94,7 @@ Result<RunGroup> RunGroup::make(GroupWish wish) {
     return fail(Code::unsupported, "--cgroup require: no control group of version 2 is to be seen here",
                 "tenure doctor");
   }
+  if (!required && !is_ours_to_divide(own)) return RunGroup();
   if (!required && (limits(own, "/memory.max") || limits(own, "/memory.high") || limits(own, "/cpu.max"))) {
     return RunGroup();
   }

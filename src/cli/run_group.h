@@ -16,8 +16,9 @@ enum class GroupWish { automatic, never, require };
 
 class RunGroup {
  public:
-  // None: where it was not wished for; and where it was not required and cannot be had, or would hide from the command
-  // a limit of memory or processor time that stands in our own group. Code::not_permitted, Code::unsupported.
+  // None: where it was not wished for; and where it was not required and cannot be had, is systemd's and not delegated
+  // to us, or would hide from the command a limit of memory or processor time that stands in our own group.
+  // Code::not_permitted, Code::unsupported.
   static Result<RunGroup> make(GroupWish wish);
   RunGroup() = default;
   RunGroup(RunGroup&& other) noexcept;

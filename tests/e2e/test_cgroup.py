@@ -131,5 +131,38 @@ class Refused(Case):
         self.tenure("run", "k", "--space", "files:" + self.path("shared"), "--cgroup", "require", "--", "true", check=64)
 
 
+class BesideSystemd(Groups):
+    """A mount namespace in which it looks as if systemd ran the machine."""
+
+    def group_of_command(self, *options):
+        """Of a command of run, from within a group of ours."""
+        script = ("mount -t tmpfs none /run && mkdir -p /run/systemd/system && "
+                  f"echo $$ > {self.own}/cgroup.procs && exec {PROGRAM} run thing {' '.join(options)} -- cat /proc/self/cgroup")
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script], env=self.env, text=True, capture_output=True,
+                              timeout=60, stdin=subprocess.DEVNULL, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return re.search(r"^0::(.*)$", done.stdout, re.M)[1]
+
+    def setUp(self):
+        super().setUp()
+        self.own = os.path.join(mount() + group_of(os.getpid()), "tenure-test-" + os.urandom(4).hex())
+        try:
+            os.mkdir(self.own)
+            self.addCleanup(os.rmdir, self.own)
+            self.addCleanup(lambda: until(lambda: not content(self.own + "/cgroup.procs"), "nobody is in it"))
+            subprocess.run(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/run"], check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError) as problem:
+            self.skipTest(f"needs root: {problem}")
+
+    def test_what_is_not_delegated_is_not_divided(self):
+        self.assertNotIn("tenure-run-", self.group_of_command())
+        self.assertIn("tenure-run-", self.group_of_command("--cgroup", "require"))
+        try:
+            os.setxattr(self.own, "user.delegate", b"1")
+        except OSError as problem:
+            self.skipTest(f"no attributes of users on control groups here: {problem}")
+        self.assertIn("tenure-run-", self.group_of_command())
+
+
 if __name__ == "__main__":
     main()

@@ -27,6 +27,9 @@ class Who(Case):
         self.assert_fits(text)
         self.assertRegex(text, rf"in line +1\. first \(pid {first.pid}")
         self.assertIn(f"2. second (pid {second.pid}", text)
+        # Each knows its own place.
+        self.assertRegex(until(lambda: first.err, "it is told"), rf"1\. first \(pid {first.pid}, user \w+, this one\)")
+        self.assertRegex(until(lambda: second.err, "it is told"), rf"2\. second \(pid {second.pid}, user \w+, this one\)")
         holder.process.stdin.close()
         self.assertEqual((first.wait(), second.wait()), (0, 0))
         self.assertNotIn("line", self.who("k"))

@@ -77,7 +77,7 @@ class Dead(Case):
         self.assert_fits(text)
         lines = [line for line in text.splitlines() if not line.startswith("  ")]
         self.assertEqual([line.split(":")[0] for line in lines[:2]], ["one", "two"])
-        self.assertEqual(lines[2], "2 keys cleared, 1 left alone")
+        self.assertEqual(lines[2], "2 leases cleared, 1 left alone")
         self.assertIn("ghost", text)
 
     def test_a_prefix_alone(self):

@@ -359,5 +359,21 @@ class Busy(Case):
         self.tenure("run", "k2", "--busy-exit", "9", "--space", "nonsense", "--", "true", check=64)
 
 
+class WithoutAGroup:
+    """Where no control group is to be had, /proc alone shows the tree."""
+
+    def start(self, *words, **more):
+        words = ("run", "--cgroup", "never", *words[1:]) if words[0] == "run" else words
+        return super().start(*words, **more)
+
+
+class KilledWithoutAGroup(WithoutAGroup, Killed):
+    pass
+
+
+class StoppedWithoutAGroup(WithoutAGroup, Stopped):
+    pass
+
+
 if __name__ == "__main__":
     main()

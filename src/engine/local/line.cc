@@ -29,9 +29,16 @@ bool may_be_granted(const Core& core, const Cell& node, std::int64_t now) noexce
   return !suspicious(core, word.member);
 }
 
-// With a place kept for it there is room for another like it.
-bool leaves_room(const Core& core, const Cell& slot, const Terms& terms, const Kept& kept) noexcept {
-  return rules::together(terms) && room_in(core, slot, terms, 0, {terms, kept.count + 1}) == rules::Room::beside;
+std::uint64_t terms_of(const Cell& node) noexcept {
+  return node.body[node_field::kTerms].load(std::memory_order_relaxed);
+}
+
+// A ticket that nobody polls, and with a place kept for it there is room for another like it.
+bool is_kept_a_place(const Core& core, const Cell& slot, const Cell& node, const Kept& kept) noexcept {
+  if ((flags_of(node) & kAbsent) == 0) return false;
+  const Terms terms = terms_from(terms_of(node), 0);
+  if (!rules::together(terms)) return false;
+  return room_in(core, slot, terms, 0, {terms_of(node), kept.count + 1}) == rules::Room::beside;
 }
 
 }  // namespace
@@ -120,8 +127,7 @@ void keep_place_instead(const Core& core, Cell& slot) noexcept {
   const CellIndex index = is_offered(slot) ? grantee_of(slot) : 0;
   if (index == 0) return;
   Cell& node = core.table.cell(index);
-  const Terms terms = terms_from(node.body[node_field::kTerms].load(std::memory_order_relaxed), 0);
-  if ((flags_of(node) & kAbsent) == 0 || !leaves_room(core, slot, terms, {})) return;
+  if (!is_kept_a_place(core, slot, node, {})) return;
   CommitWord word = CommitWord::unpacked(node.word.load(std::memory_order_relaxed));
   word.state = static_cast<std::uint8_t>(NodeState::waiting);
   node.word.store(word.packed(), std::memory_order_release);
@@ -147,17 +153,16 @@ Turn grant_next(const Core& core, Cell& slot, Wakes& wakes, std::int64_t now, Ke
   for (CellIndex index = first_in_line(slot); index != 0; index = next_in_line(core.table.cell(index))) {
     Cell& node = core.table.cell(index);
     if (!may_be_granted(core, node, now)) continue;
-    const Terms terms = terms_from(node.body[node_field::kTerms].load(std::memory_order_relaxed), 0);
     if (first_together(slot) != 0 || kept.count != 0) {
-      const rules::Room room = room_in(core, slot, terms, given_up_by(core, node), kept);
+      const rules::Room room = room_in(core, slot, terms_from(terms_of(node), 0), given_up_by(core, node), kept);
       if (room == rules::Room::taken) return Turn::waits;
       if (room == rules::Room::other_number) {
         wakes.raise(node);  // it sees so, and leaves
         continue;
       }
     }
-    if ((flags_of(node) & kAbsent) != 0 && leaves_room(core, slot, terms, kept)) {
-      kept = {terms, kept.count + 1};
+    if (is_kept_a_place(core, slot, node, kept)) {
+      kept = {terms_of(node), kept.count + 1};
       if (kept_out != nullptr) *kept_out = kept;
       continue;
     }

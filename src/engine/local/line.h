@@ -7,7 +7,6 @@
 #include <array>
 
 #include "engine/local/section.h"
-#include "tenure/terms.h"
 
 namespace tenure::local {
 
@@ -83,7 +82,7 @@ enum class Turn : std::uint8_t {
 };
 // Places beside those who hold a key together that are kept for tickets which nobody polls just now.
 struct Kept {
-  Terms terms;
+  std::uint64_t terms = 0;  // packed()
   std::uint32_t count = 0;
 };
 // The key is offered to nobody: grants it to the first in line who may live, if it has room. A ticket that nobody

@@ -70,7 +70,7 @@ rules::Room room_in(const Core& core, const Cell& slot, const Terms& terms, Cell
   }
   const bool nobody = count == 0 || one == 0;
   if (nobody && kept.count == 0) return rules::Room::beside;
-  const Terms theirs = nobody ? kept.terms : terms_from(at(core.table.cell(one), kTerms), 0);
+  const Terms theirs = terms_from(nobody ? kept.terms : at(core.table.cell(one), kTerms), 0);
   const std::uint32_t places = (nobody ? 0 : count) + kept.count;
   const rules::Room room = rules::room_beside(theirs, places, terms);
   return room == rules::Room::beside && places >= limits::kTogether ? rules::Room::taken : room;
