@@ -93,7 +93,7 @@ function(tenure_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE TENURE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # what is tested is optimised, the test need not be
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)  # what is tested is optimised, the test need not be
   set_target_properties(${name} PROPERTIES TENURE_IS_TEST ON)
   # An empty value would vanish on its way and take the next word for its own.
   set(properties TIMEOUT 120)
