@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from e2e import BOUND, Case, content, gone, main, until
+from e2e import BOUND, PROGRAM, Case, content, gone, main, until
 
 COUNTED = ("SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTERM")
 
@@ -235,6 +235,19 @@ class Signals(Case):
             run.send(getattr(signal, name))
             until(lambda: len(content(run.seen).split()) >= number, f"{name} arrives")
         self.assertEqual(self.ended(run), names)
+
+    def test_as_a_service_manager_starts_it(self):
+        """A session of its own, no terminal, hardly an environment, / as the folder; told to end by one signal to us."""
+        words, seen = self.counter("SIGTERM", "SIGUSR2")
+        run = self.start_program(["env", "-i", "-C", "/", f"PATH={self.env['PATH']}", f"TENURE_HOME={self.home}", PROGRAM, "run",
+                                  "k", "--", *words.split()], start_new_session=True)
+        self.running(seen)
+        run.seen = seen
+        run.send(signal.SIGTERM)
+        until(lambda: "SIGTERM" in content(seen), "TERM arrives")
+        run.send(signal.SIGUSR2)
+        until(lambda: "SIGUSR2" in content(seen), "the last arrives")
+        self.assertEqual(self.ended(run), ["SIGTERM", "SIGUSR2"])
 
     def test_a_signal_to_the_group_reaches_it_once(self):
         run = self.counted(start_new_session=True)

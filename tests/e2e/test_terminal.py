@@ -3,11 +3,13 @@
 import fcntl
 import os
 import pty
+import shutil
 import signal
 import struct
+import subprocess
 import termios
 
-from e2e import BOUND, Case, content, gone, main, state_of, until
+from e2e import BOUND, PROGRAM, Case, content, gone, main, state_of, until
 
 # A command that gives the terminal to a group of its own and is killed before it gives it back.
 TAKES_THE_TERMINAL = r"""
@@ -198,6 +200,26 @@ class WithoutTerminal(OnTerminal):
         open(seen + ".end", "w").close()
         self.assertEqual(run.wait(), 0, run.err)
         self.assertEqual(content(seen).split(), names + ["SIGUSR2"])
+
+
+class InTmux(Case):
+    def test_ctrl_c_reaches_the_command_once(self):
+        if not shutil.which("tmux"):
+            self.skipTest("there is no tmux")
+        words, seen = self.counter("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2")
+        # A server of our own, by its socket.
+        tmux = ["tmux", "-S", self.path("tmux"), "-f", "/dev/null"]
+        self.addCleanup(subprocess.run, [*tmux, "kill-server"], capture_output=True, check=False)
+        subprocess.run([*tmux, "new-session", "-d", "-x", "80", "-y", "24", f"{PROGRAM} run k -- {words}"], env=self.env,
+                       cwd=self.folder, check=True, capture_output=True)
+        command = self.running(seen)
+        subprocess.run([*tmux, "send-keys", "C-c"], env=self.env, check=True, capture_output=True)
+        until(lambda: "SIGINT" in content(seen), "Ctrl-C arrives")
+        os.kill(command, signal.SIGUSR2)
+        until(lambda: "SIGUSR2" in content(seen), "the last arrives")
+        open(seen + ".end", "w", encoding="utf-8").close()
+        self.until_free("k")
+        self.assertEqual(content(seen).split(), ["SIGINT", "SIGUSR2"])
 
 
 if __name__ == "__main__":
