@@ -45,22 +45,21 @@ Result<SignalGate> SignalGate::close_gate() {
   return gate;
 }
 
-void SignalGate::widen() {
+void SignalGate::take_too(std::span<const int> others) {
   sigset_t gated;
   sigemptyset(&gated);
   for (const int number : kGated) sigaddset(&gated, number);
-  for (const int number : kOfTheJob) sigaddset(&gated, number);
+  for (const int number : others) sigaddset(&gated, number);
   ::pthread_sigmask(SIG_BLOCK, &gated, nullptr);
   ::signalfd(descriptor_.get(), &gated, 0);
 }
 
+void SignalGate::widen() {
+  take_too(kOfTheJob);
+}
+
 void SignalGate::watch_screen() {
-  sigset_t gated;
-  sigemptyset(&gated);
-  for (const int number : kGated) sigaddset(&gated, number);
-  for (const int number : kOfTheScreen) sigaddset(&gated, number);
-  ::pthread_sigmask(SIG_BLOCK, &gated, nullptr);
-  ::signalfd(descriptor_.get(), &gated, 0);
+  take_too(kOfTheScreen);
 }
 
 std::optional<Signal> SignalGate::take() {

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <optional>
+#include <span>
 
 #include "cli/files.h"
 
@@ -44,6 +45,8 @@ class SignalGate {
   void restore() const noexcept;
 
  private:
+  // Beside those that it has from the beginning.
+  void take_too(std::span<const int> others);
   SignalGate() = default;
   std::optional<Signal> take_new() const;
   std::deque<Signal> put_back_;

@@ -64,7 +64,7 @@ TEST_P(Yielding, AHolderIsToldOnceAndAnswersWhereItIsTold) {
 }
 
 TEST_P(Yielding, ALateListenerIsToldOfThoseWhoWait) {
-  if (!offers()) GTEST_SKIP();
+  if (!offers()) GTEST_SKIP() << "this engine offers neither requests nor successors";
   auto lease = space_->claim(key());
   ASSERT_TRUE(lease);
   auto asked = ask("before");
@@ -76,7 +76,7 @@ TEST_P(Yielding, ALateListenerIsToldOfThoseWhoWait) {
 }
 
 TEST_P(Yielding, TheFormerHolderIsToldToWhomItWent) {
-  if (!offers()) GTEST_SKIP();
+  if (!offers()) GTEST_SKIP() << "this engine offers neither requests nor successors";
   auto lease = space_->claim(key());
   ASSERT_TRUE(lease);
   std::promise<Loss> lost;
@@ -103,7 +103,7 @@ TEST_P(Yielding, TheFormerHolderIsToldToWhomItWent) {
 }
 
 TEST_P(Yielding, AnOfferThatGoesToTheLineIsALossWhenItsTimeIsOver) {
-  if (!offers()) GTEST_SKIP();
+  if (!offers()) GTEST_SKIP() << "this engine offers neither requests nor successors";
   auto lease = space_->claim(key());
   ASSERT_TRUE(lease);
   std::promise<Loss> lost;

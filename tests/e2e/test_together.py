@@ -124,27 +124,26 @@ class Slots(Together):
     def test_no_circle_while_one_slot_may_come_free(self):
         """Who holds the other slot may leave it, and does."""
         first = self.hold("--slots", "2", key="x")
-        go = self.path("go")
-        wants_y = self.start("run", "x", "--slots", "2", "--", "sh", "-c",
-                             f"echo in; until test -e {go}; do sleep 0.02; done; exec tenure run y -- echo got y")
+        wants_y = self.start("run", "x", "--slots", "2", "--", "sh", "-c", "echo in; read go; exec tenure run y -- echo got y",
+                             stdin=subprocess.PIPE)
         until(lambda: wants_y.out, "both slots are held")
         wants_x = self.start("run", "y", "--", "tenure", "run", "x", "--slots", "2", "--", "true")
         until(lambda: self.who("x").get("waiting") == 1, "it stands in line")
-        open(go, "w", encoding="utf-8").close()
+        wants_y.process.stdin.close()
         until(lambda: self.who("y").get("waiting") == 1 or wants_y.process.poll() is not None, "it stands in line, too")
         self.assertIsNone(wants_y.process.poll(), wants_y.err)
         self.let_go(first)
         self.assertEqual((wants_x.wait(), wants_y.wait()), (0, 0), wants_x.err + wants_y.err)
 
     def test_a_circle_through_all_slots_is_named(self):
-        go = self.path("go")
-        script = f"echo in; until test -e {go}; do sleep 0.02; done; exec tenure run y -- true"
-        inside = [self.start("run", "x", "--slots", "2", "--", "sh", "-c", script) for _ in range(2)]
+        script = "echo in; read go; exec tenure run y -- true"
+        inside = [self.start("run", "x", "--slots", "2", "--", "sh", "-c", script, stdin=subprocess.PIPE) for _ in range(2)]
         for run in inside:
             until(lambda: run.out, "it has its slot")
         wants_x = self.start("run", "y", "--", "tenure", "run", "x", "--slots", "2", "--", "true")
         until(lambda: self.who("x").get("waiting") == 1, "it stands in line")
-        open(go, "w", encoding="utf-8").close()
+        for run in inside:
+            run.process.stdin.close()
         until(lambda: any(run.process.poll() == 75 for run in inside), "the last one to come is told")
         self.assertIn("would never end", "".join(run.err for run in inside))
         for run in [*inside, wants_x]:

@@ -9,7 +9,6 @@
 #include "engine/local/events.h"
 #include "engine/local/texts.h"
 #include "engine/local/together.h"
-#include "engine/local/yielding.h"
 
 namespace tenure::local {
 namespace {
@@ -196,15 +195,6 @@ void Claiming::accept(CellIndex index, Wakes& wakes) {
   if (together) (void)grant_next(core_, slot, wakes, now_.monotonic);
 }
 
-// Our own former holding goes, in favour of what we get; its handle learns it. Returns the number of its slot.
-std::uint32_t Claiming::give_up(Cell& slot, CellIndex own) {
-  const std::uint32_t number = slot_number_of(core_.table.cell(own));
-  spent_.knock_at(core_.me);
-  spent_.text(end_together(core_, slot, own));
-  spent_.node(own);
-  return number;
-}
-
 Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
   Cell& slot = core_.table.cell(index);
   if (node_ != 0 && !is_our_node(index)) {
@@ -245,62 +235,6 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
 bool Claiming::may_accept(const Cell& slot) const {
   const CellIndex own = given_up_by(core_, core_.table.cell(node_));
   return is_offered(slot) && room_in(core_, slot, request_.terms, own) == rules::Room::beside;
-}
-
-// For sleeping: who is to be watched, and until when.
-void Claiming::see_holder(const Cell& slot) {
-  const CommitWord word = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed));
-  due_.reset();
-  see_due(slot);
-  holder_is_ours_ = !is_offered(slot) && word.member == core_.me;
-  further_proofs_ = (flags_of(slot) & kHasProofs) != 0;
-  // Whoever has it, or is offered it: also one behind us, after we were passed over.
-  predecessor_ = word.member;
-  if (is_offered(slot)) {
-    const CellIndex grantee = grantee_of(slot);
-    const auto granted = grantee == 0 ? 0 : core_.table.cell(grantee).word.load(std::memory_order_relaxed);
-    predecessor_ = CommitWord::unpacked(granted).member;
-  }
-  see_those_together(slot);
-}
-
-void Claiming::see_due(const Cell& lease) {
-  const std::uint64_t ttl = at(lease, slot_field::kTtl);
-  const auto note = [this](std::int64_t due) { due_ = std::min(due_.value_or(due), due); };
-  if (ttl != 0) note(static_cast<std::int64_t>(at(lease, slot_field::kMonotonic) + ttl));
-  // Of one who has it: an offered slot has no text.
-  if (const auto end = offer_end(core_, lease)) note(*end);
-}
-
-// The first in line waits for any of them.
-void Claiming::see_those_together(const Cell& slot) {
-  beside_.clear();
-  for (CellIndex index = first_together(slot); index != 0; index = next_together(core_.table.cell(index))) {
-    const Cell& holding = core_.table.cell(index);
-    see_due(holding);
-    further_proofs_ = further_proofs_ || (flags_of(holding) & kHasProofs) != 0;
-    const MemberId member = CommitWord::unpacked(holding.word.load(std::memory_order_relaxed)).member;
-    const bool known = std::find(beside_.begin(), beside_.end(), member) != beside_.end();
-    if (!known && member != core_.me && beside_.size() < kWatchedTogether) beside_.push_back(member);
-  }
-}
-
-void Claiming::see_line() {
-  Cell& node = core_.table.cell(node_);
-  node_value_ = node.futex.load(std::memory_order_relaxed);
-  const CellIndex before = before_in_line(node);
-  if (before != 0) {
-    beside_.clear();
-    const Cell& ahead = core_.table.cell(before);
-    predecessor_ = CommitWord::unpacked(ahead.word.load(std::memory_order_relaxed)).member;
-    if ((flags_of(ahead) & kAbsent) != 0) {
-      due_ = static_cast<std::int64_t>(ahead.body[node_field::kAbsentSince].load(std::memory_order_relaxed) +
-                                       ahead.body[node_field::kGrace].load(std::memory_order_relaxed));
-      predecessor_ = {};
-    }
-  }
-  for (CellIndex at = before; at != 0 && place_ < kDoublings; at = before_in_line(core_.table.cell(at))) ++place_;
-  say_until_when(node);
 }
 
 // A claim of labels that somebody here may hold it by already looks first whether it does.
@@ -380,73 +314,6 @@ Observation Claiming::observe_over(const SlotView& seen, const Facts::Over& over
   Observation observation = observe(core_, request_.key, alone, Care::quick);
   observation.why = over.why;
   return observation;
-}
-
-// The lease that this very claim has already, by process, owner and part.
-const HoldingView* Claiming::own_of(const SlotView& seen) const {
-  const rules::Claimant claimant{request_.owner, request_.part, core_.self()};
-  const auto is_own = [&](const HoldingView& lease) {
-    if (lease.word.member != core_.me) return false;
-    const auto verdict = rules::decide_claim(rules::Expiry::proof, occupant_of(core_, lease, Care::quick), claimant);
-    return verdict.answer == rules::ClaimVerdict::Answer::reclaim;
-  };
-  if (seen.held()) return is_own(seen) ? &seen : nullptr;
-  const auto found = std::find_if(seen.together.begin(), seen.together.end(), is_own);
-  return found == seen.together.end() ? nullptr : &*found;
-}
-
-// From what it holds together with others to what it claims now, at once: not past one to whom it is offered already.
-bool Claiming::may_change(const Cell& slot, const HoldingView& own) const {
-  if (room_in(core_, slot, request_.terms, own.index) != rules::Room::beside) return false;
-  return grantee_of(slot) == 0 || rules::coexist(own.terms, request_.terms);
-}
-
-// The place of a ticket that stands ahead of the line already is for this again.
-void Claiming::give_up_at_last() const {
-  Cell& node = core_.table.cell(node_);
-  if (at(node, node_field::kArrival) != 0) return;
-  node.body[node_field::kGivesUpEpoch].store(gives_up_.epoch.value(), std::memory_order_relaxed);
-  node.body[node_field::kGivesUp].store(gives_up_.holding, std::memory_order_relaxed);
-}
-
-// True: look again, or it is granted.
-Result<bool> Claiming::reclaim(const SlotView& seen) {
-  const bool first = !std::exchange(own_looked_for_, true);
-  const HoldingView* own = own_of(seen);
-  if (own == nullptr) return first && !seen.together.empty();
-  now_ = read_clocks();
-  Wakes wakes(core_);
-  auto section = Section::enter(core_, bucket_, bound());
-  if (!section) return fail(section.error());
-  const Cell& lease = core_.table.cell(own->index);
-  if (!is_same(lease, *own)) return true;
-  const CellIndex index = own->word.kind == Kind::slot ? own->index : lease.owner.load(std::memory_order_relaxed);
-  Cell& slot = core_.table.cell(index);
-  if (node_ != 0 && !is_our_node(index)) return true;
-  if (own->word.kind == Kind::holding && !may_change(slot, *own)) {
-    gives_up_ = {own->index, own->epoch};
-    if (node_ != 0) give_up_at_last();
-    return false;
-  }
-  const Epoch epoch = take_epoch(core_);
-  if (epoch.none()) return true;
-  std::uint32_t number = kNoNumber;
-  if (own->word.kind == Kind::slot) {
-    spent_.knock_at(core_.me);  // the former handle learns it
-    spent_.text(end_holding(core_, slot));
-  } else {
-    number = give_up(slot, own->index);
-  }
-  slot.body[slot_field::kEpoch].store(epoch.value(), std::memory_order_release);
-  hold(index, epoch, number);
-  reclaimed_ = true;
-  if (node_ != 0) {
-    leave_line(core_, slot, node_, &wakes);
-    spent_.node(std::exchange(node_, 0));
-  }
-  if (is_offered(slot) && grantee_of(slot) == 0) (void)grant_next(core_, slot, wakes, now_.monotonic);
-  section->leave();
-  return true;
 }
 
 Error Claiming::refusal(const SlotView& seen) {

@@ -1,5 +1,6 @@
 // Claiming: one claim, from its first look at the key to a grant or a refusal. claim.cc has what it does with a key,
-// waiting.cc how it waits for one.
+// waiting.cc how it waits for one, reclaim.cc what it does with a key that is its own already, handing.cc how it adopts
+// one.
 #pragma once
 
 #include <optional>

@@ -10,6 +10,7 @@
 #include "engine/local/events.h"
 #include "engine/local/texts.h"
 #include "engine/local/together.h"
+#include "engine/local/yielding.h"
 
 namespace tenure::local {
 namespace {
@@ -202,6 +203,62 @@ bool Claiming::leave(bool held_up) {
   }
   settle(core_, wakes, spent_);
   return granted;
+}
+
+// For sleeping: who is to be watched, and until when.
+void Claiming::see_holder(const Cell& slot) {
+  const CommitWord word = CommitWord::unpacked(slot.word.load(std::memory_order_relaxed));
+  due_.reset();
+  see_due(slot);
+  holder_is_ours_ = !is_offered(slot) && word.member == core_.me;
+  further_proofs_ = (flags_of(slot) & kHasProofs) != 0;
+  // Whoever has it, or is offered it: also one behind us, after we were passed over.
+  predecessor_ = word.member;
+  if (is_offered(slot)) {
+    const CellIndex grantee = grantee_of(slot);
+    const auto granted = grantee == 0 ? 0 : core_.table.cell(grantee).word.load(std::memory_order_relaxed);
+    predecessor_ = CommitWord::unpacked(granted).member;
+  }
+  see_those_together(slot);
+}
+
+void Claiming::see_due(const Cell& lease) {
+  const std::uint64_t ttl = at(lease, slot_field::kTtl);
+  const auto note = [this](std::int64_t due) { due_ = std::min(due_.value_or(due), due); };
+  if (ttl != 0) note(static_cast<std::int64_t>(at(lease, slot_field::kMonotonic) + ttl));
+  // Of one who has it: an offered slot has no text.
+  if (const auto end = offer_end(core_, lease)) note(*end);
+}
+
+// The first in line waits for any of them.
+void Claiming::see_those_together(const Cell& slot) {
+  beside_.clear();
+  for (CellIndex index = first_together(slot); index != 0; index = next_together(core_.table.cell(index))) {
+    const Cell& holding = core_.table.cell(index);
+    see_due(holding);
+    further_proofs_ = further_proofs_ || (flags_of(holding) & kHasProofs) != 0;
+    const MemberId member = CommitWord::unpacked(holding.word.load(std::memory_order_relaxed)).member;
+    const bool known = std::find(beside_.begin(), beside_.end(), member) != beside_.end();
+    if (!known && member != core_.me && beside_.size() < kWatchedTogether) beside_.push_back(member);
+  }
+}
+
+void Claiming::see_line() {
+  Cell& node = core_.table.cell(node_);
+  node_value_ = node.futex.load(std::memory_order_relaxed);
+  const CellIndex before = before_in_line(node);
+  if (before != 0) {
+    beside_.clear();
+    const Cell& ahead = core_.table.cell(before);
+    predecessor_ = CommitWord::unpacked(ahead.word.load(std::memory_order_relaxed)).member;
+    if ((flags_of(ahead) & kAbsent) != 0) {
+      due_ = static_cast<std::int64_t>(ahead.body[node_field::kAbsentSince].load(std::memory_order_relaxed) +
+                                       ahead.body[node_field::kGrace].load(std::memory_order_relaxed));
+      predecessor_ = {};
+    }
+  }
+  for (CellIndex at = before; at != 0 && place_ < kDoublings; at = before_in_line(core_.table.cell(at))) ++place_;
+  say_until_when(node);
 }
 
 // ---- outside --------------------------------------------------------------------------------------------------------
