@@ -1,12 +1,12 @@
 #include "model/lease_record.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/limits.h"
 #include "model/bounded_text.h"
 #include "model/json_reader.h"
 #include "model/json_writer.h"
+#include "model/record_parts.h"
 
 namespace tenure {
 namespace {
@@ -14,13 +14,8 @@ namespace {
 static_assert(kMaxRecordBytes == limits::kRecordBytes);
 
 constexpr std::int64_t kExtraVersion = 1;
-constexpr std::size_t kIdBytes = 64;  // boot id, machine id, claim id
-constexpr std::size_t kDirectoryBytes = 1024;
 // So far from the ends that a difference of two stamps cannot overflow.
 constexpr std::uint64_t kMaxStampNs = std::uint64_t{1} << 62;
-constexpr std::uint64_t kMaxU64 = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
-constexpr std::int64_t kMaxPid = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxTtlMs =
     std::chrono::duration_cast<std::chrono::milliseconds>(limits::kLongestDuration).count();
 
@@ -38,15 +33,9 @@ Duration bounded_ttl(Duration ttl) {
   return std::chrono::ceil<std::chrono::milliseconds>(sane);
 }
 
-ProcessIdentity bounded(ProcessIdentity process) {
-  process.boot_id = bounded_text(process.boot_id, kIdBytes);
-  process.machine_id = bounded_text(process.machine_id, kIdBytes);
-  return process;
-}
-
 LeaseExtra bounded(LeaseExtra extra) {
-  extra.process = bounded(std::move(extra.process));
-  if (extra.owner_process) extra.owner_process = bounded(*std::move(extra.owner_process));
+  extra.process = record_parts::bounded(std::move(extra.process));
+  if (extra.owner_process) extra.owner_process = record_parts::bounded(*std::move(extra.owner_process));
   extra.renewed_monotonic = bounded_stamp(extra.renewed_monotonic);
   extra.renewed_boot = bounded_stamp(extra.renewed_boot);
   extra.extended_monotonic = bounded_stamp(extra.extended_monotonic);
@@ -55,7 +44,7 @@ LeaseExtra bounded(LeaseExtra extra) {
   extra.terms.reason = bounded_text(extra.terms.reason, limits::kReasonBytes);
   extra.user_name = bounded_text(extra.user_name, limits::kUserNameBytes);
   extra.command = bounded_text(extra.command, limits::kCommandBytes);
-  extra.directory = bounded_text(extra.directory, kDirectoryBytes);
+  extra.directory = bounded_text(extra.directory, record_parts::kDirectoryBytes);
   return extra;
 }
 
@@ -63,18 +52,6 @@ LeaseExtra bounded(LeaseExtra extra) {
 
 std::string_view word_of(Mode mode) {
   return mode == Mode::shared ? "shared" : "exclusive";
-}
-
-std::string_view word_of(AtLoss at_loss) {
-  switch (at_loss) {
-    case AtLoss::kill:
-      return "kill";
-    case AtLoss::warn:
-      return "warn";
-    case AtLoss::terminate:
-      break;
-  }
-  return "terminate";
 }
 
 Mode read_mode(JsonReader& reader) {
@@ -86,43 +63,7 @@ Mode read_mode(JsonReader& reader) {
   return Mode::exclusive;
 }
 
-AtLoss read_at_loss(JsonReader& reader) {
-  const std::string word = reader.text("at_loss");
-  for (const AtLoss at_loss : {AtLoss::terminate, AtLoss::kill, AtLoss::warn}) {
-    if (word == word_of(at_loss)) return at_loss;
-  }
-  reader.complain("at_loss", "is none of terminate, kill, warn");
-  return AtLoss::terminate;
-}
-
 // ---- our own object -----------------------------------------------------------------------------------------------
-
-void write_process(JsonWriter& out, std::string_view key, const ProcessIdentity& process) {
-  out.open_object(key);
-  out.number("pid", process.pid);
-  out.big_number("start_ticks", process.start_ticks);
-  out.text("boot_id", process.boot_id);
-  out.text("machine_id", process.machine_id);
-  out.big_number("pid_namespace", process.pid_namespace);
-  out.big_number("time_namespace", process.time_namespace);
-  out.number("user", process.user);
-  out.close_object();
-}
-
-ProcessIdentity read_process(JsonReader& parent, std::string_view name) {
-  ProcessIdentity process;
-  const boost::json::object* object = parent.object(name);
-  if (object == nullptr) return process;
-  JsonReader reader(*object, parent.complaint(), parent.full(name) + ".");
-  process.pid = static_cast<std::int32_t>(reader.signed_number("pid", -kMaxPid - 1, kMaxPid));
-  process.start_ticks = reader.big_number("start_ticks", kMaxU64);
-  process.boot_id = reader.text("boot_id");
-  process.machine_id = reader.text("machine_id");
-  process.pid_namespace = reader.big_number("pid_namespace", kMaxU64);
-  process.time_namespace = reader.big_number("time_namespace", kMaxU64);
-  process.user = static_cast<std::uint32_t>(reader.number("user", kMaxU32));
-  return process;
-}
 
 template <class Time>
 void write_stamp(JsonWriter& out, std::string_view key, Time stamp) {
@@ -143,32 +84,24 @@ void write_terms(JsonWriter& out, const Terms& terms) {
     out.null("ttl_ms");
   }
   out.text("reason", terms.reason);
-  out.text("at_loss", word_of(terms.at_loss));
+  out.text("at_loss", record_parts::word_of(terms.at_loss));
 }
 
 Terms read_terms(JsonReader& reader) {
   Terms terms;
   terms.mode = read_mode(reader);
-  terms.slots = static_cast<std::uint32_t>(reader.number("slots", kMaxU32));
+  terms.slots = static_cast<std::uint32_t>(reader.number("slots", record_parts::kMaxU32));
   if (reader.has_value("ttl_ms")) terms.ttl = std::chrono::milliseconds{reader.signed_number("ttl_ms", 0, kMaxTtlMs)};
   terms.reason = reader.text("reason");
-  terms.at_loss = read_at_loss(reader);
+  terms.at_loss = record_parts::read_at_loss(reader);
   return terms;
 }
 
 void write_extra(JsonWriter& out, const LeaseExtra& extra) {
   out.open_object("tenure");
   out.number("version", kExtraVersion);
-  write_process(out, "process", extra.process);
-  if (extra.owner_process) {
-    write_process(out, "owner_process", *extra.owner_process);
-  } else {
-    out.null("owner_process");
-  }
-  out.open_object("life");
-  out.big_number("device", extra.life.device);
-  out.big_number("inode", extra.life.inode);
-  out.close_object();
+  record_parts::write_processes(out, extra.process, extra.owner_process);
+  record_parts::write_life(out, extra.life);
   write_stamp(out, "renewed_monotonic_ns", extra.renewed_monotonic);
   write_stamp(out, "renewed_boot_ns", extra.renewed_boot);
   write_stamp(out, "extended_monotonic_ns", extra.extended_monotonic);
@@ -180,20 +113,12 @@ void write_extra(JsonWriter& out, const LeaseExtra& extra) {
   out.close_object();
 }
 
-void read_life(JsonReader& parent, FileIdentity& life) {
-  const boost::json::object* object = parent.object("life");
-  if (object == nullptr) return;
-  JsonReader reader(*object, parent.complaint(), parent.full("life") + ".");
-  life.device = reader.big_number("device", kMaxU64);
-  life.inode = reader.big_number("inode", kMaxU64);
-}
-
 LeaseExtra read_extra(JsonReader& reader) {
   LeaseExtra extra;
   if (!check_version(reader, kExtraVersion)) return extra;
-  extra.process = read_process(reader, "process");
-  if (reader.has_value("owner_process")) extra.owner_process = read_process(reader, "owner_process");
-  read_life(reader, extra.life);
+  extra.process = record_parts::read_process(reader, "process");
+  extra.owner_process = record_parts::read_owner_process(reader);
+  extra.life = record_parts::read_life(reader);
   extra.renewed_monotonic = read_stamp<MonotonicTime>(reader, "renewed_monotonic_ns");
   extra.renewed_boot = read_stamp<BootTime>(reader, "renewed_boot_ns");
   extra.extended_monotonic = read_stamp<MonotonicTime>(reader, "extended_monotonic_ns");
@@ -212,7 +137,7 @@ void read_required(JsonReader& reader, LeaseRecord& record) {
   record.owner_boot_id = reader.text("owner_boot_id");
   record.block_id = reader.text("block_id");
   if (!reader.has("session_id") || reader.has_value("session_id")) record.session_id = reader.text("session_id");
-  record.pid = static_cast<std::uint32_t>(reader.number("pid", kMaxU32));
+  record.pid = static_cast<std::uint32_t>(reader.number("pid", record_parts::kMaxU32));
   record.acquired_at_ms = reader.signed_number("acquired_at_ms");
   record.renewed_at_ms = reader.signed_number("renewed_at_ms");
 }
@@ -221,7 +146,7 @@ void read_required(JsonReader& reader, LeaseRecord& record) {
 void read_optional(JsonReader& reader, LeaseRecord& record) {
   if (reader.has("epoch")) record.epoch = reader.number("epoch", Epoch::kLimit - 1);
   if (reader.has("hostname")) record.hostname = reader.text("hostname");
-  if (reader.has("pid_start_s")) record.pid_start_s = reader.number("pid_start_s", kMaxU64);
+  if (reader.has("pid_start_s")) record.pid_start_s = reader.number("pid_start_s", record_parts::kMaxU64);
   if (reader.has("channel")) record.channel = reader.text("channel");
   if (reader.has("version")) record.version = reader.text("version");
   if (reader.has("claim_id")) record.claim_id = reader.text("claim_id");
@@ -255,7 +180,7 @@ void write_record(JsonWriter& out, const LeaseRecord& record) {
 LeaseRecord bounded(const LeaseRecord& record) {
   LeaseRecord out = record;
   out.instance_id = bounded_text(record.instance_id, Key::kMaxBytes);
-  out.claim_id = bounded_text(record.claim_id, kIdBytes);
+  out.claim_id = bounded_text(record.claim_id, record_parts::kIdBytes);
   out.hostname = bounded_text(record.hostname, limits::kHostBytes);
   for (std::string* label : {&out.owner_boot_id, &out.block_id, &out.channel, &out.version}) {
     *label = bounded_text(*label, limits::kLabelBytes);
@@ -307,7 +232,7 @@ Holder holder_of(const LeaseRecord& record) {
   holder.since = wall_time_of(record.acquired_at_ms);
   if (!record.extra) {
     // A pid that no Linux process can have is not known.
-    if (record.pid <= kMaxPid) holder.process.pid = static_cast<std::int32_t>(record.pid);
+    if (record.pid <= record_parts::kMaxPid) holder.process.pid = static_cast<std::int32_t>(record.pid);
     return holder;
   }
   holder.process = record.extra->process;
