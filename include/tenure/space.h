@@ -140,7 +140,7 @@ class Lease {
   // ClaimOptions asked for it and the engine offers it. Belongs to the lease.
   int life_descriptor() const noexcept;
   // Runs `operation` while no takeover is possible; see Engine::guard.
-  Result<void> guard(Duration at_most, const std::function<void()>& operation);
+  Result<void> guard(Duration at_most, const std::function<Result<void>()>& operation);
 
  private:
   friend class Space;

@@ -117,6 +117,18 @@ struct Revoked {
   std::vector<std::string> notes;
 };
 
+// Which lease is to be guarded: by its claim; or, for whoever knows the epoch alone (a command under `tenure run`,
+// which sees TENURE_KEY, TENURE_EPOCH and TENURE_SPACE), by that.
+struct GuardRequest {
+  Key key;
+  Epoch epoch;
+  std::optional<ClaimId> claim;
+  Duration at_most;
+};
+
+// What runs under guard. Its error is passed on.
+using Guarded = std::function<Result<void>()>;
+
 struct AskRequest {
   Key key;
   std::string by;  // label; where traits().own_labels, empty stands for the engine's default
@@ -162,9 +174,10 @@ class Engine {
   virtual Result<Standing> verify(const ClaimRef& claim) = 0;
   virtual Result<Released> release(const ClaimRef& claim) = 0;
   virtual Result<Revoked> revoke(const RevokeRequest& request) = 0;
-  // Runs `operation` while no takeover of the key is possible, if the claim is current, for at most `at_most`: past it
-  // the guard is dropped, the claim is lost and the result is Code::unknown_outcome.
-  virtual Result<void> guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation) = 0;
+  // Runs `operation` while no takeover of the key is possible, if the lease is current, for at most `at_most`: past it
+  // the guard is dropped, the lease is lost and the result is Code::unknown_outcome. An error of the operation that ran
+  // within its bound comes back unchanged.
+  virtual Result<void> guard(const GuardRequest& request, const Guarded& operation) = 0;
 
   // Yielding (yield.h); offered where traits().asks and traits().handoff, else Code::unsupported. Changes of it are
   // told like changes of hands: by changes(), or by on_disturbance to the process of the holder.

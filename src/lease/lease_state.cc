@@ -160,9 +160,10 @@ Result<bool> LeaseState::release() {
   return released->released;
 }
 
-Result<void> LeaseState::guard(Duration at_most, const std::function<void()>& operation) {
+Result<void> LeaseState::guard(Duration at_most, const Guarded& operation) {
   if (auto error = barred()) return fail(*error);
-  auto done = space_->engine().guard(ref(), at_most, operation);
+  const ClaimRef mine = ref();
+  auto done = space_->engine().guard({mine.key, mine.epoch, mine.claim, at_most}, operation);
   note_loss(done);
   if (!done && done.error().code == Code::unknown_outcome) mark_lost(done.error());
   return done;

@@ -42,7 +42,7 @@ class LeaseState {
   Result<void> verify();
   Result<std::optional<Duration>> renew();
   Result<bool> release();
-  Result<void> guard(Duration at_most, const std::function<void()>& operation);
+  Result<void> guard(Duration at_most, const Guarded& operation);
   // Called by the keeper. False: the lease is over and needs no more beats.
   bool beat();
   bool check();

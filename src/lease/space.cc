@@ -283,7 +283,7 @@ int Lease::life_descriptor() const noexcept {
   return state_->grant().life_descriptor;
 }
 
-Result<void> Lease::guard(Duration at_most, const std::function<void()>& operation) {
+Result<void> Lease::guard(Duration at_most, const std::function<Result<void>()>& operation) {
   return state_->guard(at_most, operation);
 }
 

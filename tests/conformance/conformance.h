@@ -53,6 +53,12 @@ class Conformance : public testing::TestWithParam<FixtureFactory> {
   static ClaimRequest request(const Key& key, const std::string& owner = "owner", const std::string& part = "part");
   static ClaimRequest with_ttl(ClaimRequest request, Duration ttl);
   static ClaimRef ref(const Grant& grant) { return {grant.key, grant.claim, grant.epoch}; }
+  static GuardRequest by_claim(const Grant& grant, Duration at_most) {
+    return {grant.key, grant.epoch, grant.claim, at_most};
+  }
+  static GuardRequest by_epoch(const Grant& grant, Duration at_most) {
+    return {grant.key, grant.epoch, std::nullopt, at_most};
+  }
 
   // A claim that must succeed.
   Grant claim(Client client, const ClaimRequest& request);

@@ -167,9 +167,10 @@ TEST_P(Conformance, GuardExcludesAnAdoption) {
   const Grant grant = claim(first, request(key("thing"), "first"));
   ASSERT_TRUE(fixture->engine(first)->hand_off(ref(grant), {.to = "second"}));
   std::optional<Code> meanwhile;
-  ASSERT_TRUE(fixture->engine(first)->guard(ref(grant), seconds(10), [&] {
+  ASSERT_TRUE(fixture->engine(first)->guard(by_claim(grant, seconds(10)), [&] {
     auto adopted = second->adopt(request(key("thing"), "second"));
     if (!adopted) meanwhile = adopted.error().code;
+    return Result<void>{};
   }));
   EXPECT_EQ(meanwhile, Code::section_busy);
   EXPECT_TRUE(second->adopt(request(key("thing"), "second")));

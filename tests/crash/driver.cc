@@ -157,7 +157,10 @@ Result<Epoch> Driver::revoke() {
 
 Result<Epoch> Driver::guard() {
   bool ran = false;
-  auto done = space_->engine().guard(*bare_, std::chrono::seconds{20}, [&] { ran = true; });
+  auto done = space_->engine().guard({bare_->key, bare_->epoch, bare_->claim, std::chrono::seconds{20}}, [&] {
+    ran = true;
+    return Result<void>{};
+  });
   if (!done) return tenure::fail(done.error());
   if (!ran) return tenure::fail(tenure::Code::internal, "guarded, and yet not run");
   return bare_->epoch;

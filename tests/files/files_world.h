@@ -51,6 +51,10 @@ inline ClaimRequest request(const std::string& name, const std::string& owner = 
   return {key(name), owner, part};
 }
 
+inline GuardRequest guard_of(const Grant& grant, Duration at_most) {
+  return {grant.key, grant.epoch, grant.claim, at_most};
+}
+
 inline ClaimRef ref(const Grant& grant) {
   return {grant.key, grant.claim, grant.epoch};
 }

@@ -171,11 +171,12 @@ TEST_F(RowsM, M15_who_is_inside_is_known_by_its_lock_and_never_judged) {
   FilesClient inside = world.client({.host = "elsewhere", .pid_namespace = 4'026'533'000});
   hold_as(inside);
   bool refused = false;
-  auto guarded = inside.engine->guard(ref(*held), 60s, [&] {
+  auto guarded = inside.engine->guard(guard_of(*held, 60s), [&] {
     auto other = world.client();
     world.world->hide(inside.number, other.number);
     auto got = other.engine->await(request("k", "contender"), {Duration{0}, nullptr, {}});
     refused = !got;
+    return Result<void>{};
   });
   EXPECT_TRUE(guarded) << guarded.error().message;
   EXPECT_TRUE(refused);
@@ -217,7 +218,8 @@ TEST_F(RowsM, M18_a_forked_child_can_do_nothing_with_its_parents_handle) {
     bool refused = engine.release(mine).error().code == Code::wrong_process;
     refused = refused && engine.renew(mine).error().code == Code::wrong_process;
     refused = refused && engine.verify(mine).error().code == Code::wrong_process;
-    refused = refused && engine.guard(mine, 1s, [] {}).error().code == Code::wrong_process;
+    refused =
+        refused && engine.guard(guard_of(*held, 1s), [] { return Result<void>{}; }).error().code == Code::wrong_process;
     refused = refused && engine.try_claim(request("k", "holder")).error().code == Code::wrong_process;
     ::_exit(refused ? 0 : 1);
   }

@@ -181,7 +181,7 @@ TEST_F(RowsL, L9_guarded_work_holds_others_up_and_tells_them_so) {
   hold();
   std::optional<Error> told;
   bool mine = false;
-  ASSERT_TRUE(holder.engine->guard(ref(*held), 60s, [&] {
+  ASSERT_TRUE(holder.engine->guard(guard_of(*held, 60s), [&] {
     mine = still_mine();
     auto chief = world.client();
     // By its own number of seconds, not by a word of loss.
@@ -189,6 +189,7 @@ TEST_F(RowsL, L9_guarded_work_holds_others_up_and_tells_them_so) {
     EXPECT_TRUE(got) << "another key was held up";
     ClaimRequest same = request("k", "holder", "part-2");
     told = holder.engine->await(same, {Duration{0}, nullptr, {}}).error();
+    return Result<void>{};
   }));
   EXPECT_TRUE(mine);
   ASSERT_TRUE(told);

@@ -33,7 +33,7 @@ Ending release_it(Stage& stage) {
   return ending(stage.actor.engine->release(ref(*stage.actors)));
 }
 Ending guard_it(Stage& stage) {
-  return ending(stage.actor.engine->guard(ref(*stage.actors), 60s, [] {}));
+  return ending(stage.actor.engine->guard(guard_of(*stage.actors, 60s), [] { return Result<void>{}; }));
 }
 Ending revoke_it(Stage& stage, bool force) {
   return ending(stage.actor.engine->revoke({key(kKey), force ? "because" : "", force, std::nullopt}));

@@ -45,8 +45,8 @@ class FilesEngine final : public Engine {
   Result<Standing> verify(const ClaimRef& claim) override { return store_.verify(claim); }
   Result<Released> release(const ClaimRef& claim) override { return store_.release(claim); }
   Result<Revoked> revoke(const RevokeRequest& request) override { return store_.revoke(request); }
-  Result<void> guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation) override {
-    return store_.guard(claim, at_most, operation);
+  Result<void> guard(const GuardRequest& request, const Guarded& operation) override {
+    return store_.guard(request, operation);
   }
   Result<Observation> holder(const Key& key) override { return store_.holder(key); }
   Result<std::vector<Observation>> list(const std::string& prefix) override { return store_.list(prefix); }

@@ -54,7 +54,7 @@ class Store {
   Result<Released> release(const ClaimRef& claim);
   Result<Revoked> revoke(const RevokeRequest& request);
   // guard.cc
-  Result<void> guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation);
+  Result<void> guard(const GuardRequest& request, const Guarded& operation);
   // look
   Result<Observation> holder(const Key& key);
   Result<std::vector<Observation>> list(const std::string& prefix);
@@ -105,6 +105,8 @@ class Store {
   std::unexpected<Error> refused(const Look& look, const rules::ClaimVerdict& verdict) const;
 
   Result<Current> current(const ClaimRef& claim, const FileNames& names, const Section* section);
+  // The claim of the lease that is to be guarded; its id is none where only the counters vouch for it.
+  Result<ClaimRef> guarded_claim(const GuardRequest& request, const FileNames& names);
   Result<Renewal> sign(const ClaimRef& claim, Extend extend);
   Result<void> rewrite(const FileNames& names, const LeaseRecord& record, const Look& look);
   std::unexpected<Error> lost(const ClaimRef& claim, const FileNames& names, const Current& current);

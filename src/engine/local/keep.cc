@@ -1,7 +1,4 @@
-// Keeping a lease: is it still ours, its TTL, and operations under guard.
-#include <algorithm>
-
-#include "base/limits.h"
+// Keeping a lease: is it still ours, and its TTL.
 #include "engine/local/events.h"
 #include "engine/local/local_engine.h"
 #include "engine/local/together.h"
@@ -125,48 +122,6 @@ Result<Standing> LocalEngine::verify(const ClaimRef& claim) {
   Standing standing{slot->epoch, std::nullopt};
   if (const auto until = valid_until(*slot)) standing.remaining = *until - core_->environment.clock->boottime();
   return standing;
-}
-
-Result<void> LocalEngine::guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation) {
-  if (auto member = check_member(); !member) return member;
-  const Duration bound = std::clamp(at_most, Duration{0}, Duration{limits::kLongestDuration});
-  auto seen = current(claim);
-  if (!seen) return fail(seen.error());
-  if (const auto late = late_by(*core_, *seen)) return fail(past_ttl(claim, *late));
-  Cell& slot = core_->table.cell(seen->index);
-  const std::uint32_t bucket = slot.home.load(std::memory_order_relaxed);
-  {
-    auto section = Section::enter(*core_, bucket, section_bound(*core_));
-    if (!section) return fail(section.error());
-    if (!is_same(slot, *seen)) return fail(lost(claim, std::nullopt));
-    if (slot.body[slot_field::kGuard].load(std::memory_order_relaxed) != 0) {
-      return fail(Code::section_busy, "another operation runs under the guard of " + claim.key.text());
-    }
-    const auto until = static_cast<std::uint64_t>(core_->monotonic_ns() + bound.count());
-    slot.body[slot_field::kGuard].store(until, std::memory_order_relaxed);
-    seen->guard = static_cast<std::int64_t>(until);
-  }
-  operation();
-  Wakes wakes(*core_);
-  Spent spent;
-  bool still = false;
-  {
-    auto section = Section::enter(*core_, bucket, section_bound(*core_));
-    if (section && is_same(slot, *seen)) {
-      still = guarded(*core_, *seen);
-      if (still) {
-        slot.body[slot_field::kGuard].store(0, std::memory_order_relaxed);
-      } else {
-        end_lease(*core_, *section, *seen, EventKind::lost, "an operation ran past the bound of its guard", wakes,
-                  spent);
-      }
-    }
-  }
-  settle(*core_, wakes, spent);
-  if (still) return {};
-  return fail(Code::unknown_outcome, "the operation under the guard of " + claim.key.text() +
-                                         " ran past its bound of " + words(bound) +
-                                         ": others may have acted meanwhile");
 }
 
 }  // namespace tenure::local

@@ -31,7 +31,8 @@ class LocalEngine final : public Engine, private ShortWay {
   Result<Renewal> beat(const ClaimRef& claim) override;
   Result<Renewal> renew(const ClaimRef& claim) override;
   Result<Standing> verify(const ClaimRef& claim) override;
-  Result<void> guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation) override;
+  // guard.cc
+  Result<void> guard(const GuardRequest& request, const Guarded& operation) override;
   // give_back.cc
   Result<Released> release(const ClaimRef& claim) override;
   Result<Revoked> revoke(const RevokeRequest& request) override;
@@ -70,6 +71,8 @@ class LocalEngine final : public Engine, private ShortWay {
   // The current claim as the table has it, or what became of it.
   Result<HoldingView> current(const ClaimRef& claim) const;
   Error lost(const ClaimRef& claim, const std::optional<SlotView>& now) const;
+  // The claim whose lease is to be guarded.
+  Result<ClaimRef> guarded_claim(const GuardRequest& request) const;
   Result<bool> revoke_as_seen(const RevokeRequest& request, const std::optional<SlotView>& seen,
                               const Observation& was);
   Result<bool> end_leases(const std::vector<const HoldingView*>& leases, const std::string& why);

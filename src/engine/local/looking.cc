@@ -162,9 +162,7 @@ class LookingEngine final : public Engine {
   Result<Standing> verify(const ClaimRef& /*claim*/) override { return only_looking(); }
   Result<Released> release(const ClaimRef& /*claim*/) override { return only_looking(); }
   Result<Revoked> revoke(const RevokeRequest& /*request*/) override { return only_looking(); }
-  Result<void> guard(const ClaimRef& /*claim*/, Duration /*at_most*/, const std::function<void()>& /*op*/) override {
-    return only_looking();
-  }
+  Result<void> guard(const GuardRequest& /*request*/, const Guarded& /*operation*/) override { return only_looking(); }
 
  private:
   std::unexpected<Error> only_looking() const {

@@ -26,7 +26,7 @@ class MemoryEngine final : public Engine {
   Result<Standing> verify(const ClaimRef& claim) override;
   Result<Released> release(const ClaimRef& claim) override;
   Result<Revoked> revoke(const RevokeRequest& request) override;
-  Result<void> guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation) override;
+  Result<void> guard(const GuardRequest& request, const Guarded& operation) override;
   Result<Observation> holder(const Key& key) override;
   // memory_asking.cc
   Result<Asked> ask(const AskRequest& request) override;
@@ -52,6 +52,8 @@ class MemoryEngine final : public Engine {
 
   // All below: with the store's mutex held.
   Result<Current> current(const ClaimRef& claim);
+  // The claim whose lease is to be guarded.
+  Result<ClaimRef> guarded_claim(const GuardRequest& request);
   Error lost(const ClaimRef& claim, const memory::Slot* slot, const std::string& why) const;
   // Leases of whom an operation ran past its guard, or whose offer goes back to the line.
   void end_overdue(const Key& key, memory::Slot& slot);

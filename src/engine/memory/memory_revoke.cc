@@ -1,9 +1,9 @@
 // Taking a lease away, and keeping it from being taken: revoke and guard.
-#include <algorithm>
-
 #include "base/limits.h"
 #include "engine/check_request.h"
+#include "engine/guarding.h"
 #include "engine/memory/memory_client.h"
+#include "rules/fence.h"
 
 namespace tenure {
 
@@ -50,33 +50,48 @@ Result<Revoked> MemoryEngine::revoke(const RevokeRequest& request) {
   return revoked;
 }
 
-Result<void> MemoryEngine::guard(const ClaimRef& claim, Duration at_most, const std::function<void()>& operation) {
+Result<ClaimRef> MemoryEngine::guarded_claim(const GuardRequest& request) {
+  if (request.claim) return ClaimRef{request.key, *request.claim, request.epoch};
+  const auto found = store_->slots_.find(request.key);
+  if (found != store_->slots_.end()) end_overdue(request.key, found->second);
+  static const memory::Slot nobody;
+  const memory::Slot& slot = found == store_->slots_.end() ? nobody : found->second;
+  const auto vouched = rules::epoch_current(viewer_.observe(request.key, slot), request.epoch);
+  if (!vouched) return fail(vouched.error());
+  for (const memory::Holding& holding : slot.holdings) {
+    if (holding.epoch == request.epoch) return ClaimRef{request.key, holding.claim, request.epoch};
+  }
+  return fail(Code::lost, "nobody holds " + request.key.text() + " under epoch " + request.epoch.text());
+}
+
+Result<void> MemoryEngine::guard(const GuardRequest& request, const Guarded& operation) {
   if (auto own = check_process(); !own) return own;
-  const Duration bound = std::clamp(at_most, Duration{0}, Duration{limits::kLongestDuration});
+  std::optional<ClaimRef> claim;
   {
     std::lock_guard lock(store_->mutex_);
-    auto mine = current(claim);
+    auto meant = guarded_claim(request);
+    if (!meant) return fail(meant.error());
+    claim = std::move(*meant);
+    auto mine = current(*claim);
     if (!mine) return fail(mine.error());
     if (mine->late_by) {
-      return fail(Code::expired, claim.key.text() + " is past its TTL by " + words(*mine->late_by), "renew it");
+      return fail(Code::expired, request.key.text() + " is past its TTL by " + words(*mine->late_by), "renew it");
     }
     if (mine->holding.guarded_until) {
-      return fail(Code::section_busy, "another operation runs under the guard of " + claim.key.text());
+      return fail(Code::section_busy, "another operation runs under the guard of " + request.key.text());
     }
-    mine->holding.guarded_until = environment_.clock->monotonic() + bound;
+    mine->holding.guarded_until = environment_.clock->monotonic() + guarding::bound_of(request);
   }
-  operation();
+  auto own = operation();
   std::lock_guard lock(store_->mutex_);
-  auto still = current(claim);  // ends the lease if the bound has passed
+  auto still = current(*claim);  // ends the lease if the bound has passed
   store_->changed_.notify_all();
   if (still) {
     still->holding.guarded_until.reset();
-    return {};
+    return own;
   }
-  store_->tidy(claim.key);
-  return fail(Code::unknown_outcome, "the operation under the guard of " + claim.key.text() +
-                                         " ran past its bound of " + words(bound) +
-                                         ": others may have acted meanwhile");
+  store_->tidy(request.key);
+  return fail(guarding::past_bound(request, own));
 }
 
 }  // namespace tenure
