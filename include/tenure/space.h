@@ -73,6 +73,9 @@ struct ClaimOptions {
   // besides our own. It must be there already, and be seen by those who are to judge the lease: elsewhere it counts as
   // live. Only where traits().control_groups.
   std::string control_group;
+  // The file in which the holder keeps its session, for the record that others read: an absolute path of at most 4096
+  // bytes (Code::bad_label). Nothing is done to it. Only where traits().session_files.
+  std::string session_file;
 };
 
 // Why and to whom a lease was lost. Sticky: the first reason stays.

@@ -20,6 +20,7 @@ struct Traits {
   bool reclaim_keeps_epoch = false;   // the same process and part claiming again keeps its epoch
   bool life_descriptor = false;       // Grant::life_descriptor can be had
   bool control_groups = false;        // ClaimOptions::control_group
+  bool session_files = false;         // ClaimOptions::session_file
   bool tickets = false;               // places in line that outlive a poll
   bool shows_line = false;            // Observation::line
   bool log = false;                   // remembers what happened
@@ -28,6 +29,10 @@ struct Traits {
   bool own_labels = false;            // an empty owner or part of a claim stands for the engine's default
   bool pushes_loss = false;           // tells of losses by itself; nobody need look
   std::optional<Duration> heartbeat;  // how often beat() wants to be called while a lease is held
+  // How long an operation under guard may take, unless more is asked for.
+  Duration guard_for = std::chrono::seconds(10);
+  // Guarded for longer than this, neighbours of another program that share the space are refused meanwhile.
+  std::optional<Duration> guard_courtesy;
   std::string exclusion;              // one line for people: what it promises and to whom
 };
 

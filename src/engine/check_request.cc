@@ -21,6 +21,12 @@ Result<void> check_labels(const ClaimRequest& request, const Traits& traits) {
   return check_text("reason", request.terms.reason, limits::kReasonBytes, true);
 }
 
+Result<void> check_session_file(const std::string& path) {
+  if (auto text = check_text("path of the session file", path, limits::kPathBytes, false); !text) return text;
+  if (path.starts_with('/')) return {};
+  return fail(Code::bad_label, "the path of the session file is not absolute: " + path, "begin it with /");
+}
+
 Result<void> refuse(const Traits& traits, const std::string& what) {
   return fail(Code::unsupported, "the engine '" + traits.name + "' does not offer " + what,
               "leave it out, or use a space whose engine offers it");
@@ -70,6 +76,10 @@ Result<void> check_request(const ClaimRequest& request, const Traits& traits) {
   if (request.control_group.size() > limits::kGroupBytes) {
     return fail(Code::usage,
                 "the folder of a control group may have " + std::to_string(limits::kGroupBytes) + " bytes");
+  }
+  if (!request.session_file.empty()) {
+    if (!traits.session_files) return refuse(traits, "a place for the session file in its record");
+    if (auto path = check_session_file(request.session_file); !path) return path;
   }
   return check_terms(request.terms, traits);
 }

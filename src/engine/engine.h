@@ -44,6 +44,8 @@ struct ClaimRequest {
   bool keep_life_descriptor = false;
   // The folder of a control group whose processes keep it as well.
   std::string control_group;
+  // The file in which the holder keeps its session: an absolute path, or empty. Only where traits().session_files.
+  std::string session_file;
 };
 
 struct Grant {

@@ -20,7 +20,7 @@ bool is_plain(const ClaimOptions& options) {
          terms.at_loss == AtLoss::terminate && options.owner.empty() && options.part.empty() &&
          options.channel.empty() && options.version.empty() && options.session.empty() && options.command.empty() &&
          options.directory.empty() && !options.owner_process && !options.keep_life_descriptor &&
-         options.control_group.empty() && options.ticket.empty();
+         options.control_group.empty() && options.session_file.empty() && options.ticket.empty();
 }
 
 Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, const Traits& traits,
@@ -36,7 +36,8 @@ Result<ClaimRequest> request_of(const Key& key, const ClaimOptions& options, con
                        options.command,
                        options.directory,
                        options.keep_life_descriptor,
-                       options.control_group};
+                       options.control_group,
+                       options.session_file};
   if (traits.own_labels) return request;
   if (request.owner.empty()) {
     auto label = lease::process_label(random);

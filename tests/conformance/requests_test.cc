@@ -127,5 +127,27 @@ TEST_P(Conformance, TermsWithoutSenseAreRefused) {
   EXPECT_EQ(fixture->engine(client)->holder(key("thing"))->state, State::free);
 }
 
+TEST_P(Conformance, TheSessionFileIsAnAbsolutePathWhereTheRecordHasAPlaceForIt) {
+  const Client client = fixture->add_client();
+  const auto refused = [&](const std::string& path) -> std::optional<Code> {
+    ClaimRequest asked = request(key("thing"));
+    asked.session_file = path;
+    auto granted = fixture->engine(client)->try_claim(asked);
+    if (!granted) return granted.error().code;
+    release(client, *granted);
+    return std::nullopt;
+  };
+  const std::string longest = "/" + std::string(limits::kPathBytes - 1, 'f');
+  if (!fixture->traits().session_files) {
+    EXPECT_EQ(refused("/home/me/session.json"), Code::unsupported);
+    return;
+  }
+  EXPECT_EQ(refused("/home/me/session.json"), std::nullopt);
+  EXPECT_EQ(refused(longest), std::nullopt);
+  EXPECT_EQ(refused(longest + "f"), Code::bad_label);
+  EXPECT_EQ(refused("session.json"), Code::bad_label);
+  EXPECT_EQ(refused("/a\nb"), Code::bad_label);
+}
+
 }  // namespace
 }  // namespace tenure::conformance
