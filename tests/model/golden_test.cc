@@ -63,6 +63,26 @@ TEST(Golden, Ceiling) {
   EXPECT_EQ(decode_ceiling_record(golden("ceiling")).value(), samples::ceiling());
 }
 
+TEST(Golden, ReceiverOwnerAndGuard) {
+  EXPECT_EQ(encode(samples::receiver_owner()), golden("receiver-owner.json"));
+  EXPECT_EQ(decode_receiver_owner(golden("receiver-owner.json")).value(), samples::receiver_owner());
+  EXPECT_EQ(encode(samples::receiver_owner().process), golden("receiver-guard.json"));
+  EXPECT_EQ(decode_receiver_guard(golden("receiver-guard.json")).value(), samples::receiver_owner().process);
+}
+
+TEST(Golden, ReceiverSidecar) {
+  EXPECT_EQ(encode(samples::receiver_sidecar()), golden("receiver-sidecar.json"));
+  EXPECT_EQ(decode_receiver_sidecar(golden("receiver-sidecar.json")).value(), samples::receiver_sidecar());
+  EXPECT_EQ(encode(samples::receiver_sidecar_plain()), golden("receiver-sidecar-plain.json"));
+  EXPECT_EQ(decode_receiver_sidecar(golden("receiver-sidecar-plain.json")).value(), samples::receiver_sidecar_plain());
+}
+
+TEST(Golden, ReceiverEpochs) {
+  const EpochSlots slots = samples::receiver_epochs();
+  EXPECT_EQ(encode_epoch_slots(*slots.first, *slots.second), golden("receiver.epochs"));
+  EXPECT_EQ(decode_epoch_slots(golden("receiver.epochs")), slots);
+}
+
 TEST(Golden, Handle) {
   const Handle handle{Key::parse("deploy/production \"blue\"").value(),
                       ClaimId::parse("00112233445566778899aabbccddeeff").value(), Epoch(17), "files:/srv/leases"};

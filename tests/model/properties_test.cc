@@ -7,6 +7,10 @@
 #include "base/text.h"
 #include "model/file_names.h"
 #include "model/lease_record.h"
+#include "model/node_text.h"
+#include "model/receiver_names.h"
+#include "model/receiver_record.h"
+#include "model/receiver_sidecar.h"
 #include "model/side_files.h"
 #include "tenure/handle.h"
 
@@ -157,6 +161,92 @@ RC_GTEST_PROP(Properties, ARevocationComesBackWithinItsBounds, ()) {
   const auto again = decode_revocation(encode(revocation));
   RC_ASSERT(again.has_value());
   RC_ASSERT(*again == bounded(revocation));
+}
+
+ReceiverOwner any_receiver_owner() {
+  ReceiverOwner owner;
+  ReceiverProcess& process = owner.process;
+  process.pid = *rc::gen::inRange<std::uint64_t>(1, kMaxReceiverPid + 1);
+  if (*rc::gen::arbitrary<bool>()) process.boot_identity = "b" + *any_text();
+  process.executable = "/" + *any_text();
+  process.created_at = receiver_date(any_time<WallTime>());
+  owner.session_file = "/" + *any_text();
+  for (std::string* text :
+       {&process.generation, &process.start_identity, &process.hostname, &owner.session_id, &owner.root_id}) {
+    *text = "x" + *any_text();
+  }
+  return owner;
+}
+
+// What the reader makes of text and paths that any bytes may be.
+ReceiverOwner as_read(ReceiverOwner owner) {
+  ReceiverProcess& process = owner.process;
+  for (std::string* text : {&process.generation, &process.start_identity, &process.hostname, &process.executable,
+                            &owner.session_file, &owner.session_id, &owner.root_id}) {
+    *text = node_text(*text);
+  }
+  if (process.boot_identity) process.boot_identity = node_text(*process.boot_identity);
+  process.executable = node_normalized(process.executable);
+  owner.session_file = node_normalized(owner.session_file);
+  return owner;
+}
+
+RC_GTEST_PROP(Properties, AReceiversRecordsComeBack, ()) {
+  const ReceiverOwner owner = any_receiver_owner();
+  const std::string text = encode(owner);
+  RC_PRE(text.size() <= kMaxReceiverBytes);
+  RC_ASSERT(valid_utf8(text));
+  const ReceiverOwner read = decode_receiver_owner(text).value();
+  RC_ASSERT(read == as_read(owner));
+  RC_ASSERT(decode_receiver_owner(encode(read)).value() == read);
+  RC_ASSERT(decode_receiver_guard(encode(owner.process)).value() == read.process);
+}
+
+RC_GTEST_PROP(Properties, AReceiversSidecarComesBackWithinItsBounds, ()) {
+  ReceiverSidecar sidecar;
+  sidecar.generation = "tenure-" + *any_text();
+  sidecar.epoch = Epoch(*rc::gen::inRange<std::uint64_t>(1, Epoch::kLimit));
+  sidecar.claim = ClaimId({*rc::gen::inRange<std::uint8_t>(1, 255)});
+  sidecar.process = any_process();
+  if (*rc::gen::arbitrary<bool>()) sidecar.owner_process = any_process();
+  sidecar.life = {*rc::gen::arbitrary<std::uint64_t>(), *rc::gen::arbitrary<std::uint64_t>()};
+  sidecar.at_loss = *rc::gen::element(AtLoss::terminate, AtLoss::kill, AtLoss::warn);
+  sidecar.since_ms = *rc::gen::arbitrary<std::int64_t>();
+  for (std::string* text : {&sidecar.owner, &sidecar.part, &sidecar.reason, &sidecar.host, &sidecar.user_name,
+                            &sidecar.command, &sidecar.directory, &sidecar.channel, &sidecar.version}) {
+    *text = *any_text();
+  }
+  const std::string text = encode(sidecar);
+  RC_ASSERT(text.size() <= kMaxWrittenSidecarBytes);
+  const ReceiverSidecar read = decode_receiver_sidecar(text).value();
+  RC_ASSERT(read == bounded(sidecar));
+  RC_ASSERT(bounded(read) == read);
+}
+
+RC_GTEST_PROP(Properties, AReceiversEpochsComeBack, ()) {
+  const EpochSlot first{Epoch(any_epoch()), *rc::gen::arbitrary<std::uint64_t>()};
+  const EpochSlot second{Epoch(any_epoch()), *rc::gen::arbitrary<std::uint64_t>()};
+  const std::string bytes = encode_epoch_slots(first, second);
+  RC_ASSERT(bytes.size() == kEpochFileBytes);
+  RC_ASSERT(decode_epoch_slots(bytes) == (EpochSlots{first, second}));
+}
+
+// Whatever a generation is, its names are plain, short, and told from one another.
+RC_GTEST_PROP(Properties, NamesOfAnyGenerationAreFileNames, ()) {
+  const std::string generation = "x" + *any_text();
+  const std::string uuid = receiver::uuid_of({*rc::gen::arbitrary<std::uint8_t>()});
+  const WallTime moved = any_time<WallTime>();
+  RC_ASSERT(receiver::is_intent(receiver::intent(generation)));
+  RC_ASSERT(receiver::is_released(receiver::released(generation, uuid)));
+  RC_ASSERT(receiver::is_quarantined(receiver::quarantined_lease(generation, moved, uuid)));
+  RC_ASSERT(receiver::is_quarantined(receiver::quarantined_guard(generation, moved, uuid)));
+  for (const std::string& name :
+       {receiver::intent(generation), receiver::released(generation, uuid),
+        receiver::quarantined_lease(generation, moved, uuid), receiver::quarantined_guard(generation, moved, uuid)}) {
+    RC_ASSERT(name.size() <= 255U);
+    RC_ASSERT(name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
+              std::string::npos);
+  }
 }
 
 RC_GTEST_PROP(Properties, AKeyAndItsHandleComeBack, ()) {

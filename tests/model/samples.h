@@ -4,6 +4,8 @@
 #include "model/ceiling_record.h"
 #include "model/fence_record.h"
 #include "model/lease_record.h"
+#include "model/receiver_record.h"
+#include "model/receiver_sidecar.h"
 #include "model/side_files.h"
 
 namespace tenure::samples {
@@ -119,6 +121,58 @@ inline FenceRecord fence() {
   return {.epoch = Epoch(1772368497048576),
           .key = "deploy to b\xc3\xa9ta",
           .space = "local:/home/ada/.local/state/tenure/local/default"};
+}
+
+// As pi-amq writes it, but for the generation.
+inline ReceiverOwner receiver_owner() {
+  return {.process = {.generation = "tenure-00112233-4455-4677-8899-aabbccddeeff",
+                      .pid = 4242,
+                      .start_identity = "1234567",
+                      .boot_identity = kBoot,
+                      .executable = "/usr/local/bin/tenure",
+                      .hostname = "workbench",
+                      .created_at = "2026-11-30T10:26:50.123Z"},
+          .session_id = "01985c3e-7a42-7c1b-9f3d-2b6e8a40d715",
+          .session_file = "/home/ada/.pi/agent/sessions/\u00fcbung.jsonl",
+          .root_id = "root-1"};
+}
+
+inline ReceiverSidecar receiver_sidecar() {
+  ReceiverSidecar sidecar;
+  sidecar.generation = receiver_owner().process.generation;
+  sidecar.epoch = Epoch(17);
+  sidecar.claim = ClaimId::parse("00112233445566778899aabbccddeeff").value();
+  sidecar.process = {4242, 9007199254740993, kBoot, "b6f6c0f3d1b94a0fb2f7a3de53c7a3f1", 4026531836, 4026531834, 1000};
+  sidecar.owner_process = sidecar.process;
+  sidecar.owner_process->pid = 4200;
+  sidecar.owner_process->start_ticks = 1234560;
+  sidecar.life = {66306, 18446744073709551615U};
+  sidecar.owner = "9b1c5d7e0a2f4c6d8e1f3a5b7c9d0e2f";
+  sidecar.part = "1";
+  sidecar.reason = "\u00dcberholung,\n\tzweiter Teil \x01";
+  sidecar.host = "workbench";
+  sidecar.user_name = "ada";
+  sidecar.command = "pi --continue";
+  sidecar.directory = "/srv/app";
+  sidecar.channel = "nightly";
+  sidecar.version = "2.0";
+  sidecar.since_ms = 1796034410123;
+  return sidecar;
+}
+
+// With everything that may be absent or unknown absent or unknown.
+inline ReceiverSidecar receiver_sidecar_plain() {
+  ReceiverSidecar sidecar;
+  sidecar.generation = receiver_owner().process.generation;
+  sidecar.epoch = Epoch(1);
+  sidecar.claim = receiver_sidecar().claim;
+  sidecar.process.pid = 4242;
+  sidecar.at_loss = AtLoss::warn;
+  return sidecar;
+}
+
+inline EpochSlots receiver_epochs() {
+  return {EpochSlot{Epoch(18), 131073}, EpochSlot{Epoch(17), 131073}};
 }
 
 }  // namespace tenure::samples
