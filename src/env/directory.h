@@ -1,8 +1,9 @@
 // The port to a folder of small files: everything an on-disk engine does to the disk goes through here.
 //
 // Names are single path components. Every file is opened relative to the folder's descriptor, never through a link,
-// never blocking on a FIFO, and is checked on the open descriptor: a regular file, one link, owned as the folder
-// demands, within the size cap. EINTR is retried inside. All calls are thread-safe.
+// never blocking on a FIFO, and is checked on the open descriptor: a regular file, with one name (or as many as the
+// folder was opened to allow), owned as the folder demands, within the size cap. EINTR is retried inside. All calls are
+// thread-safe.
 //
 // Errors: no_space (ENOSPC, EDQUOT), read_only (EROFS), no_descriptors (EMFILE, ENFILE), not_permitted (EACCES, EPERM),
 // damaged (the thing under the name is not a file that we may read: a FIFO, a link, a directory, oversized, another
@@ -75,6 +76,18 @@ class Watch {
   virtual Result<Changes> wait(Duration at_most, const Stop* stop, int other_descriptor) = 0;
 };
 
+enum class EntryKind : std::uint8_t { absent, file, folder, other };
+
+// What lies under a name: the thing itself, not what a link leads to.
+struct Entry {
+  EntryKind kind = EntryKind::absent;
+  FileIdentity identity;  // of whatever is there
+  WallTime modified;
+};
+
+// What became of a move: `taken`, there is something under the new name; `missing`, nothing under the former one.
+enum class Moved : std::uint8_t { moved, taken, missing };
+
 class Directory {
  public:
   virtual ~Directory() = default;
@@ -125,6 +138,45 @@ class Directory {
 
   // Whether the path by which the folder was opened still leads to it (it may have been moved or purged since).
   virtual Result<bool> in_place() = 0;
+
+  // ---- Folders in this one. Whatever is made, linked or moved here is durable after sync() of each folder whose names
+  // it changed; a file that `create` made, with its content only if it was asked to be `durable` besides.
+
+  // What lies under the name now. Needs no permission on the thing itself.
+  virtual Result<Entry> look(const std::string& name) = 0;
+
+  // The folder under the name, by a descriptor of its own: it stays that folder whatever becomes of the name, and lives
+  // on its own, without this object. nullptr: no such name. Code::damaged: it is no folder, or a link to one.
+  // Code::unsafe_folder: the rules by which this folder was opened (who may own it, who may write in it) do not let it
+  // pass. It is held to the same rules as this one, and so are the files in it. Its path() is "<our path>/<name>" as of
+  // now.
+  virtual Result<std::unique_ptr<Directory>> open_folder(const std::string& name) = 0;
+
+  // Which folder this is.
+  virtual Result<FileIdentity> identity() = 0;
+
+  // An empty folder for us alone (0700), or for the group where new files are the group's. False: the name is taken.
+  virtual Result<bool> make_folder(const std::string& name) = 0;
+
+  // Removes an empty one. False: there is none. Code::damaged when it is not empty or no folder.
+  virtual Result<bool> remove_folder(const std::string& name) = 0;
+
+  // A new file with that content. Not atomic: another process may see it empty or half written, so it is for names that
+  // nobody reads yet. False: the name is taken. On an error nothing is left under it; a death in between may leave
+  // a part.
+  virtual Result<bool> create(const std::string& name, std::string_view bytes, bool durable) = 0;
+
+  // A further name of a file, in this folder or in another: it appears only if it was free, and with all that is in the
+  // file. False: `to` is taken. Code::damaged: `from` is gone or is no file. Takes no room but that of a name.
+  virtual Result<bool> link(const std::string& from, Directory& into, const std::string& to) = 0;
+
+  // Renames a file, a folder with all that is in it, or whatever else lies there, replacing nothing: of several that
+  // move onto one name, one has moved and the others hear `taken`. Where a file system cannot promise that by itself,
+  // it holds for files and for folders that are not empty; an empty folder under the new name may be replaced.
+  virtual Result<Moved> move(const std::string& from, Directory& into, const std::string& to) = 0;
+
+  // `into` of these two is this object, one that open_folder() gave, or the one that gave this. Code::internal: it is
+  // of another implementation.
 };
 
 }  // namespace tenure::env

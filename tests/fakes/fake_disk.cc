@@ -40,6 +40,7 @@ void FakeDisk::lose_power(const PowerLoss& how) {
     inode.section.reset();
     inode.life.reset();
   }
+  forget_what_hangs_loose(names_);
   durable_names_ = names_;
   last_write_.reset();
   watches_.clear();
@@ -54,6 +55,11 @@ void FakeDisk::set_capacity(std::size_t bytes) {
 void FakeDisk::set_max_names(std::size_t names) {
   std::lock_guard lock(mutex_);
   max_names_ = names;
+}
+
+void FakeDisk::set_most_links(std::size_t links) {
+  std::lock_guard lock(mutex_);
+  most_links_ = links;
 }
 
 void FakeDisk::set_read_only(bool read_only) {
@@ -77,54 +83,68 @@ void FakeDisk::move_folder() {
   in_place_ = false;
 }
 
-void FakeDisk::place(const std::string& name, Placed kind, const std::string& bytes) {
+void FakeDisk::place(const std::string& path, Placed kind, const std::string& bytes) {
   std::lock_guard lock(mutex_);
+  const Slot slot = make_way(path);
   const Number number = make_inode(kind);
   inodes_[number].bytes = inodes_[number].durable = bytes;
-  names_[name] = durable_names_[name] = number;
-  notify(name);
+  names_[slot] = durable_names_[slot] = number;
+  forget_what_hangs_loose(names_);
+  forget_what_hangs_loose(durable_names_);
+  notify(slot);
 }
 
-void FakeDisk::erase(const std::string& name) {
+void FakeDisk::erase(const std::string& path) {
   std::lock_guard lock(mutex_);
-  names_.erase(name);
-  durable_names_.erase(name);
-  notify(name);
+  for (Names* names : {&names_, &durable_names_}) {
+    const auto slot = slot_of(*names, path);
+    if (!slot) continue;
+    if (names == &names_) {
+      if (const auto gone = number(*slot)) notify_folder(*gone);
+      notify(*slot);
+    }
+    names->erase(*slot);
+    forget_what_hangs_loose(*names);
+  }
 }
 
-void FakeDisk::share_life(const std::string& name, ProcessNumber parent, ProcessNumber child) {
+void FakeDisk::share_life(const std::string& path, ProcessNumber parent, ProcessNumber child) {
   std::lock_guard lock(mutex_);
-  Inode* inode = find(name);
+  const auto slot = slot_of(names_, path);
+  Inode* inode = slot ? find(*slot) : nullptr;
   if (inode != nullptr && inode->life && inode->life->processes.contains(parent)) {
     inode->life->processes.insert(child);
   }
 }
 
-std::optional<std::string> FakeDisk::bytes(const std::string& name) const {
+std::optional<std::string> FakeDisk::bytes(const std::string& path) const {
   std::lock_guard lock(mutex_);
-  const Inode* inode = find(name);
+  const auto slot = slot_of(names_, path);
+  const Inode* inode = slot ? find(*slot) : nullptr;
   return inode == nullptr ? std::nullopt : std::optional(inode->bytes);
 }
 
-std::optional<std::string> FakeDisk::durable_bytes(const std::string& name) const {
+std::optional<std::string> FakeDisk::durable_bytes(const std::string& path) const {
   std::lock_guard lock(mutex_);
-  auto it = durable_names_.find(name);
+  const auto slot = slot_of(durable_names_, path);
+  auto it = slot ? durable_names_.find(*slot) : durable_names_.end();
   return it == durable_names_.end() ? std::nullopt : std::optional(inodes_.at(it->second).durable);
 }
 
-std::vector<std::string> FakeDisk::names() const {
+std::vector<std::string> FakeDisk::names(const std::string& folder) const {
   std::lock_guard lock(mutex_);
-  std::vector<std::string> all;
-  for (const auto& [name, number] : names_) all.push_back(name);
-  return all;
+  if (folder.empty()) return names_in(names_, kRoot);
+  const auto slot = slot_of(names_, folder);
+  const auto inode = slot ? number(*slot) : std::nullopt;
+  return inode ? names_in(names_, *inode) : std::vector<std::string>{};
 }
 
 std::vector<std::string> FakeDisk::locked() const {
   std::lock_guard lock(mutex_);
   std::vector<std::string> all;
-  for (const auto& [name, number] : names_) {
+  for (const auto& [slot, number] : names_) {
     const Inode& inode = inodes_.at(number);
-    if (inode.section || inode.life) all.push_back(name);
+    if (inode.section || inode.life) all.push_back(path_of(slot));
   }
   return all;
 }
@@ -135,27 +155,6 @@ FakeDisk::Number FakeDisk::make_inode(Placed kind) {
   inode.kind = kind;
   inode.modified = clock_->wall();
   return number;
-}
-
-FakeDisk::Inode* FakeDisk::find(const std::string& name) {
-  auto it = names_.find(name);
-  return it == names_.end() ? nullptr : &inodes_.at(it->second);
-}
-
-const FakeDisk::Inode* FakeDisk::find(const std::string& name) const {
-  auto it = names_.find(name);
-  return it == names_.end() ? nullptr : &inodes_.at(it->second);
-}
-
-FileIdentity FakeDisk::identity(const std::string& name) const {
-  auto it = names_.find(name);
-  return it == names_.end() ? FileIdentity{} : FileIdentity{.device = 1, .inode = it->second};
-}
-
-std::size_t FakeDisk::used() const {
-  std::size_t sum = 0;
-  for (const auto& [name, number] : names_) sum += inodes_.at(number).bytes.size();
-  return sum;
 }
 
 // A file grows only within the capacity; one that does not grow can always be rewritten.
@@ -178,10 +177,35 @@ void FakeDisk::sync(Number number) {
   if (last_write_ && last_write_->inode == number) last_write_.reset();
 }
 
-Result<FakeDisk::Number> FakeDisk::create_file(const std::string& name) {
+void FakeDisk::sync_names(Number folder) {
+  const auto ours = [folder](const auto& entry) { return entry.first.folder == folder; };
+  // A folder that was moved away keeps its former name until the folder that it went to is synced.
+  std::erase_if(durable_names_, [&](const auto& entry) {
+    if (!ours(entry) || !is_folder(entry.second)) return ours(entry);
+    const auto now = slot_of_folder(entry.second);
+    return !now || now->folder == folder;
+  });
+  for (const auto& entry : names_) {
+    if (!ours(entry)) continue;
+    if (is_folder(entry.second)) {
+      std::erase_if(durable_names_, [&](const auto& former) { return former.second == entry.second; });
+    }
+    durable_names_[entry.first] = entry.second;
+  }
+}
+
+Result<void> FakeDisk::addable(const Slot& slot) const {
+  if (slot.folder != kRoot && !slot_of_folder(slot.folder)) {
+    return fail(Code::input_output, slot.name + ": the folder was removed");
+  }
   if (names_.size() >= max_names_) return fail(Code::no_space, "no room for another name on the fake disk");
+  return {};
+}
+
+Result<FakeDisk::Number> FakeDisk::create_file(const Slot& slot) {
+  if (auto may = addable(slot); !may) return fail(may.error());
   const Number number = make_inode(Placed::file);
-  names_[name] = number;
+  names_[slot] = number;
   return number;
 }
 
@@ -190,12 +214,14 @@ Result<void> FakeDisk::writable() const {
   return {};
 }
 
-Result<FakeDisk::Inode*> FakeDisk::usable(const std::string& name) {
-  Inode* inode = find(name);
+Result<FakeDisk::Inode*> FakeDisk::usable(const Slot& slot) {
+  Inode* inode = find(slot);
   if (inode == nullptr) return nullptr;
+  const std::string& name = slot.name;
   switch (inode->kind) {
     case Placed::file:
-      return inode;
+      if (links_of(names_.at(slot)) <= most_links_) return inode;
+      return fail(Code::damaged, name + " has more names than it may have, and may be changed under another");
     case Placed::unreadable:
       return fail(Code::not_permitted, name + ": permission denied");
     case Placed::fifo:
@@ -210,15 +236,23 @@ Result<FakeDisk::Inode*> FakeDisk::usable(const std::string& name) {
   return fail(Code::internal, "a placement that nobody knows");
 }
 
-void FakeDisk::notify(const std::string& name) {
-  for (auto& [number, pending] : watches_) pending.names.insert(name);
+void FakeDisk::notify(const Slot& slot) {
+  for (auto& [id, pending] : watches_) {
+    if (pending.folder == slot.folder) pending.names.insert(slot.name);
+  }
   changed_.notify_all();
 }
 
-// By every name that leads to it.
-void FakeDisk::notify_inode(Number inode) {
-  for (const auto& [name, number] : names_) {
-    if (number == inode) notify(name);
+void FakeDisk::notify_folder(Number folder) {
+  for (auto& [id, pending] : watches_) {
+    if (pending.folder == folder) pending.everything = true;
+  }
+  changed_.notify_all();
+}
+
+void FakeDisk::notify_inode(Number inode, Number folder) {
+  for (const auto& [slot, number] : names_) {
+    if (number == inode && slot.folder == folder) notify(slot);
   }
   changed_.notify_all();
 }
@@ -227,8 +261,9 @@ void FakeDisk::let_go(ProcessNumber process) {
   for (auto& [number, inode] : inodes_) {
     for (std::optional<Hold>* hold : {&inode.section, &inode.life}) {
       if (!*hold || (*hold)->processes.erase(process) == 0 || !(*hold)->processes.empty()) continue;
+      const Number folder = (*hold)->folder;
       hold->reset();
-      notify_inode(number);
+      notify_inode(number, folder);
     }
   }
 }

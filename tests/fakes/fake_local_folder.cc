@@ -134,7 +134,7 @@ std::vector<ProcessNumber> FakeLocalStore::inside() const {
 
 bool FakeLocalStore::byte_held(std::uint64_t byte) const {
   std::lock_guard lock(mutex());
-  auto it = disk_->names_.find("lock");
+  auto it = disk_->names_.find(FakeDisk::top("lock"));
   return it != disk_->names_.end() && bytes_.contains({it->second, byte});
 }
 
@@ -156,14 +156,14 @@ void FakeLocalStore::leave(Entry& entry, Number id) {
 }
 
 Result<std::shared_ptr<FakeTable>> FakeLocalStore::present_table() {
-  auto inode = disk_->usable("table");
+  auto inode = disk_->usable(FakeDisk::top("table"));
   if (!inode) {
     return fail(inode.error().code == Code::not_permitted ? Code::not_permitted : Code::damaged, inode.error().message);
   }
   if (*inode == nullptr) return nullptr;
-  std::shared_ptr<FakeTable>& table = tables_[disk_->names_.at("table")];
+  std::shared_ptr<FakeTable>& table = tables_[disk_->names_.at(FakeDisk::top("table"))];
   if (table == nullptr) {
-    auto made = FakeTable::create(disk_->identity("table"), (*inode)->bytes.size(), mappings_);
+    auto made = FakeTable::create(disk_->identity(FakeDisk::top("table")), (*inode)->bytes.size(), mappings_);
     if (!made) return fail(made.error());
     if (!(*inode)->bytes.empty()) std::memcpy((*made)->data(), (*inode)->bytes.data(), (*inode)->bytes.size());
     table = std::move(*made);

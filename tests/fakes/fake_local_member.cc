@@ -131,14 +131,14 @@ Result<void> FakeLocalMember::enter_now(std::unique_lock<std::mutex>& lock, Dura
     const ProcessNumber inside = store_->entries_.at(store_->alone_).process;
     return fail(section_busy(*store_->world_, path() + "/" + kLockName, inside));
   }
-  auto present = disk.usable(kLockName);
+  auto present = disk.usable(FakeDisk::top(kLockName));
   if (!present) return fail(present.error());
   if (disk.read_only_) return fail(Code::not_permitted, path() + " may only be read");
   if (*present == nullptr) {
-    if (auto made = disk.create_file(kLockName); !made) return fail(made.error());
-    disk.notify(kLockName);
+    if (auto made = disk.create_file(FakeDisk::top(kLockName)); !made) return fail(made.error());
+    disk.notify(FakeDisk::top(kLockName));
   }
-  entry().lock = disk.names_.at(kLockName);
+  entry().lock = disk.names_.at(FakeDisk::top(kLockName));
   return {};
 }
 
@@ -184,7 +184,7 @@ FileIdentity FakeLocalMember::lock_file() const {
 Result<bool> FakeLocalMember::lock_in_place() const {
   return call("lock_in_place", [&]() -> Result<bool> {
     if (entry().lock == 0) return not_in();
-    return store_->disk_->identity(kLockName).inode == entry().lock;
+    return store_->disk_->identity(FakeDisk::top(kLockName)).inode == entry().lock;
   });
 }
 
@@ -214,31 +214,31 @@ Result<std::unique_ptr<env::SharedMemory>> FakeLocalMember::make_table(std::size
   auto made = call("make_table.allocate", [&]() -> Result<std::shared_ptr<FakeTable>> {
     if (store_->alone_ != id_) return fail(Code::internal, "a table is made only by one who is in alone");
     if (auto may = disk.writable(); !may) return fail(may.error());
-    disk.names_.erase(kNewTableName);
+    disk.names_.erase(FakeDisk::top(kNewTableName));
     if (allocated > store_->capacity_) return fail(Code::no_space, "no space left for the fake table");
-    auto file = disk.create_file(kNewTableName);
+    auto file = disk.create_file(FakeDisk::top(kNewTableName));
     if (!file) return fail(file.error());
-    auto table = FakeTable::create(disk.identity(kNewTableName), allocated, store_->mappings_);
+    auto table = FakeTable::create(disk.identity(FakeDisk::top(kNewTableName)), allocated, store_->mappings_);
     if (table) store_->tables_[*file] = *table;
     return table;
   });
   if (!made) return fail(made.error());
   fill((*made)->data());
   auto mine = call("make_table.rename", [&]() -> Result<std::unique_ptr<env::SharedMemory>> {
-    disk.names_[kTableName] = (*made)->identity().inode;
-    disk.names_.erase(kNewTableName);
-    disk.notify(kTableName);
+    disk.names_[FakeDisk::top(kTableName)] = (*made)->identity().inode;
+    disk.names_.erase(FakeDisk::top(kNewTableName));
+    disk.notify(FakeDisk::top(kTableName));
     return mapped(*made, bytes);
   });
   if (mine || !store_->world_->running(process_)) return mine;
   std::lock_guard lock(store_->mutex());
-  disk.names_.erase(kNewTableName);
+  disk.names_.erase(FakeDisk::top(kNewTableName));
   return mine;
 }
 
 Result<bool> FakeLocalMember::in_place(const env::SharedMemory& table) const {
   return call("table_in_place", [&]() -> Result<bool> {
-    return store_->disk_->in_place_ && store_->disk_->identity(kTableName) == table.identity();
+    return store_->disk_->in_place_ && store_->disk_->identity(FakeDisk::top(kTableName)) == table.identity();
   });
 }
 
@@ -267,8 +267,9 @@ void FakeLocalMember::drop_byte(std::uint64_t byte) noexcept {
 // Of its own bytes F_OFD_GETLK says that they are free.
 env::LocalFolder::ByteSight FakeLocalMember::probe_byte(std::uint64_t byte) const {
   const auto seen = call("probe_byte", [&]() -> Result<ByteSight> {
-    auto file = store_->disk_->usable(kLockName);
-    const std::uint64_t lock = entry().lock != 0 ? entry().lock : store_->disk_->identity(kLockName).inode;
+    auto file = store_->disk_->usable(FakeDisk::top(kLockName));
+    const std::uint64_t lock =
+        entry().lock != 0 ? entry().lock : store_->disk_->identity(FakeDisk::top(kLockName)).inode;
     if (!file || lock == 0) return ByteSight::unreadable;
     auto it = store_->bytes_.find({lock, byte});
     return it == store_->bytes_.end() || it->second.entry == id_ ? ByteSight::free : ByteSight::held;

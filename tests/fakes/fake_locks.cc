@@ -15,8 +15,9 @@ FakeSectionLock::~FakeSectionLock() {
   std::lock_guard lock(disk_->mutex_);
   auto* hold = disk_->held_by(disk_->inodes_.at(inode_), id_);
   if (hold == nullptr) return;  // the process died or the power went
+  const std::uint64_t folder = (*hold)->folder;
   hold->reset();
-  disk_->notify_inode(inode_);
+  disk_->notify_inode(inode_, folder);
 }
 
 Result<std::string> FakeSectionLock::read() {
@@ -58,8 +59,9 @@ FakeLifeLock::~FakeLifeLock() {
   if (hold == nullptr) return;
   (*hold)->processes.erase(process_);
   if (!(*hold)->processes.empty()) return;
+  const std::uint64_t folder = (*hold)->folder;
   hold->reset();
-  disk_->notify_inode(inode_);
+  disk_->notify_inode(inode_, folder);
 }
 
 Error section_busy(const FakeWorld& world, const std::string& path, ProcessNumber inside) {

@@ -38,7 +38,8 @@ Result<env::Watch::Changes> FakeWatch::wait(Duration at_most, const Stop* stop, 
     if (pending->second.names.empty() && !pending->second.everything) return false;
     changes.names.assign(pending->second.names.begin(), pending->second.names.end());
     changes.everything = pending->second.everything;
-    pending->second = {};
+    pending->second.names.clear();
+    pending->second.everything = false;
     return true;
   };
   wait_on(lock, disk_->changed_, *disk_->clock_, at_most, stop, ready);

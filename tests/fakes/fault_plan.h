@@ -3,10 +3,12 @@
 // Calls are counted from the moment of planning; their names are those of env::Directory, and the steps of a composed
 // call count by themselves: "read", "replace.write", "replace.sync", "replace.rename", "overwrite.write",
 // "overwrite.sync", "remove", "move_aside", "sync", "list", "lock", "section.read", "section.write", "section.sync",
-// "take_life", "probe_life", "watch", "in_place". Those of env::LocalFolder count in the same row: "enter",
-// "enter_alone", "let_others_in", "leave", "lock_in_place", "map_table", "make_table.allocate", "make_table.rename",
-// "allocate", "table_in_place", "take_byte", "drop_byte", "probe_byte", "pass_byte", "start_keeper", "stop_keeper".
-// What cannot fail (leave, drop_byte, stop_keeper) is done whatever was planned; but the process can die there.
+// "take_life", "probe_life", "watch", "in_place", "look", "open_folder", "make_folder", "remove_folder",
+// "create.write", "create.sync", "link", "move"; those of a folder in a folder count in the same row. Those of
+// env::LocalFolder count in the same row: "enter", "enter_alone", "let_others_in", "leave", "lock_in_place",
+// "map_table", "make_table.allocate", "make_table.rename", "allocate", "table_in_place", "take_byte", "drop_byte",
+// "probe_byte", "pass_byte", "start_keeper", "stop_keeper". What cannot fail (leave, drop_byte, stop_keeper) is done
+// whatever was planned; but the process can die there.
 //
 // Calls of a background thread (see Background) are not counted, so that the numbers of the others do not depend on its
 // pace; it meets only what was planned for `always`.

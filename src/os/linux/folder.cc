@@ -14,11 +14,6 @@ std::unexpected<Error> failed(int error, std::string_view doing, const Folder& f
   return system_failure(error, doing, folder.path + "/" + name);
 }
 
-// Who may own the files: the folder's owner, or we ourselves.
-bool owner_fits(const Folder& folder, uid_t owner) {
-  return folder.any_owner || owner == folder.owner || owner == geteuid();
-}
-
 std::string foreign(uid_t owner) {
   return "belongs to another user (uid " + std::to_string(owner) + ")";
 }
@@ -57,7 +52,31 @@ Result<std::optional<OpenFile>> open_once(const Folder& folder, const std::strin
   return file;
 }
 
+// What a file just made is like, when it is as it should be.
+Result<OpenFile> finish_made(const Folder& folder, const std::string& name, Fd descriptor) {
+  OpenFile file{std::move(descriptor), {}};
+  if (auto dressed = dress_file(folder, file.descriptor.get(), name); !dressed) return fail(dressed.error());
+  if (fstat(file.descriptor.get(), &file.status) != 0) return failed(errno, "look at", folder, name);
+  return file;
+}
+
+Result<void> fill_new(const Folder& folder, const std::string& name, OpenFile file, std::string_view bytes,
+                      bool durable) {
+  const int descriptor = file.descriptor.get();
+  if (auto written = write_whole(folder, name, descriptor, bytes); !written) return written;
+  if (durable) {
+    if (auto synced = sync_data(folder, name, descriptor); !synced) return synced;
+  }
+  // Some file systems tell only at the close that there was no room.
+  if (close(file.descriptor.release()) != 0 && errno != EINTR) return failed(errno, "write", folder, name);
+  return {};
+}
+
 }  // namespace
+
+bool owner_fits(const Folder& folder, uid_t owner) {
+  return folder.any_owner || owner == folder.owner || owner == geteuid();
+}
 
 std::unexpected<Error> odd(const Folder& folder, const std::string& name, const std::string& what) {
   return fail(Code::damaged, shown(folder, name) + " " + what,
@@ -73,6 +92,10 @@ Result<void> check_name(const std::string& name) {
 
 FileIdentity identity_of(const struct stat& status) {
   return {status.st_dev, status.st_ino};
+}
+
+WallTime modified_of(const struct stat& status) {
+  return {std::chrono::seconds{status.st_mtim.tv_sec} + Duration{status.st_mtim.tv_nsec}};
 }
 
 std::string shown(const Folder& folder, std::string_view name) {
@@ -92,14 +115,14 @@ std::string_view kind_of(mode_t mode) {
 Result<std::optional<OpenFile>> open_present(const Folder& folder, const std::string& name, int access) {
   if (auto checked = check_name(name); !checked) return fail(checked.error());
   nlink_t links = 0;
-  int second_links = 0;
-  for (int attempt = 0; attempt < limits::kReadAttempts && second_links < 2; ++attempt) {
+  int too_many = 0;
+  for (int attempt = 0; attempt < limits::kReadAttempts && too_many < 2; ++attempt) {
     auto file = open_once(folder, name, access);
     if (!file || !*file) return file;
     links = (*file)->status.st_nlink;
-    if (links == 1) return file;
-    // None: it was replaced between the open and the look. Two: a name may be on its way to another.
-    if (links > 1) ++second_links;
+    if (links >= 1 && links <= folder.most_links) return file;
+    // None: it was replaced between the open and the look. One too many: a name may be on its way to another.
+    if (links > folder.most_links) ++too_many;
   }
   return odd(folder, name,
              links == 0 ? "is replaced faster than it can be opened"
@@ -108,16 +131,14 @@ Result<std::optional<OpenFile>> open_present(const Folder& folder, const std::st
 
 Result<std::optional<OpenFile>> make_file(const Folder& folder, const std::string& name) {
   if (auto checked = check_name(name); !checked) return fail(checked.error());
-  OpenFile file;
   const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  file.descriptor =
-      Fd(retry_interrupted([&] { return openat(folder.descriptor.get(), name.c_str(), flags, folder.file_mode); }));
-  if (!file.descriptor) {
+  Fd made(retry_interrupted([&] { return openat(folder.descriptor.get(), name.c_str(), flags, folder.file_mode); }));
+  if (!made) {
     if (errno == EEXIST) return std::nullopt;
     return failed(errno, "make", folder, name);
   }
-  if (auto dressed = dress_file(folder, file.descriptor.get(), name); !dressed) return fail(dressed.error());
-  if (fstat(file.descriptor.get(), &file.status) != 0) return failed(errno, "look at", folder, name);
+  auto file = finish_made(folder, name, std::move(made));
+  if (!file) unlinkat(folder.descriptor.get(), name.c_str(), 0);
   return file;
 }
 
@@ -176,6 +197,17 @@ Result<void> write_whole(const Folder& folder, const std::string& name, int desc
     offset += put;
   }
   return {};
+}
+
+Result<bool> write_new(const Folder& folder, const std::string& name, std::string_view bytes, bool durable) {
+  auto made = make_file(folder, name);
+  if (!made) return fail(made.error());
+  if (!*made) return false;
+  if (auto filled = fill_new(folder, name, std::move(**made), bytes, durable); !filled) {
+    unlinkat(folder.descriptor.get(), name.c_str(), 0);
+    return fail(filled.error());
+  }
+  return true;
 }
 
 Result<void> sync_data(const Folder& folder, const std::string& name, int descriptor) {

@@ -1,7 +1,5 @@
 #include "os/linux/local_directory.h"
 
-#include "os/linux/real_directory.h"
-
 namespace tenure::os {
 namespace {
 
@@ -22,10 +20,10 @@ class SectionOfItsOwn final : public env::SectionLock {
 
 }  // namespace
 
-Result<std::unique_ptr<env::Directory>> LocalDirectory::now() const {
+Result<std::unique_ptr<RealDirectory>> LocalDirectory::now() const {
   auto folder = place_->open();
   if (!folder) return fail(folder.error());
-  return std::make_unique<RealDirectory>(OpenedFolder{std::move(*folder), place_->file_system()});
+  return std::make_unique<RealDirectory>(OpenedFolder{std::move(*folder), place_->file_system(), place_->checks()});
 }
 
 Result<std::optional<env::FileContent>> LocalDirectory::read(const std::string& name, std::size_t max_bytes) {
@@ -98,6 +96,48 @@ Result<std::unique_ptr<env::Watch>> LocalDirectory::watch() {
   const auto directory = now();
   if (!directory) return fail(directory.error());
   return (*directory)->watch();
+}
+
+Result<env::Entry> LocalDirectory::look(const std::string& name) {
+  const auto directory = now();
+  if (!directory) return fail(directory.error());
+  return (*directory)->look(name);
+}
+
+Result<std::unique_ptr<env::Directory>> LocalDirectory::open_folder(const std::string& name) {
+  const auto directory = now();
+  if (!directory) return fail(directory.error());
+  return (*directory)->open_folder(name);
+}
+
+Result<bool> LocalDirectory::make_folder(const std::string& name) {
+  const auto directory = now();
+  if (!directory) return fail(directory.error());
+  return (*directory)->make_folder(name);
+}
+
+Result<bool> LocalDirectory::remove_folder(const std::string& name) {
+  const auto directory = now();
+  if (!directory) return fail(directory.error());
+  return (*directory)->remove_folder(name);
+}
+
+Result<bool> LocalDirectory::create(const std::string& name, std::string_view bytes, bool durable) {
+  const auto directory = now();
+  if (!directory) return fail(directory.error());
+  return (*directory)->create(name, bytes, durable);
+}
+
+Result<bool> LocalDirectory::link(const std::string& from, env::Directory& into, const std::string& to) {
+  const auto directory = now();
+  if (!directory) return fail(directory.error());
+  return (*directory)->link(from, into, to);
+}
+
+Result<env::Moved> LocalDirectory::move(const std::string& from, env::Directory& into, const std::string& to) {
+  const auto directory = now();
+  if (!directory) return fail(directory.error());
+  return (*directory)->move(from, into, to);
 }
 
 }  // namespace tenure::os

@@ -3,6 +3,7 @@
 
 #include "env/directory.h"
 #include "os/linux/local_place.h"
+#include "os/linux/real_directory.h"
 
 namespace tenure::os {
 
@@ -26,10 +27,19 @@ class LocalDirectory final : public env::Directory {
   env::LifeProbe probe_life(const std::string& name, std::optional<FileIdentity> expected) override;
   Result<std::unique_ptr<env::Watch>> watch() override;
   Result<bool> in_place() override { return place_->in_place(); }
+  Result<env::Entry> look(const std::string& name) override;
+  Result<std::unique_ptr<env::Directory>> open_folder(const std::string& name) override;
+  Result<FileIdentity> identity() override { return place_->birth().identity; }
+  Result<bool> make_folder(const std::string& name) override;
+  Result<bool> remove_folder(const std::string& name) override;
+  Result<bool> create(const std::string& name, std::string_view bytes, bool durable) override;
+  Result<bool> link(const std::string& from, env::Directory& into, const std::string& to) override;
+  Result<env::Moved> move(const std::string& from, env::Directory& into, const std::string& to) override;
+
+  // The folder, open for one call.
+  Result<std::unique_ptr<RealDirectory>> now() const;
 
  private:
-  Result<std::unique_ptr<env::Directory>> now() const;
-
   std::shared_ptr<const LocalPlace> place_;
 };
 

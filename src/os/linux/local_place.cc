@@ -80,8 +80,8 @@ LocalPlace::LocalPlace(const OpenedFolder& opened, FolderChecks checks, Birth bi
       owner_(opened.folder.owner),
       group_(opened.folder.group),
       any_owner_(opened.folder.any_owner),
-      observe_only_(checks.observe_only),
-      file_mode_(opened.folder.file_mode) {}
+      file_mode_(opened.folder.file_mode),
+      checks_(checks) {}
 
 Result<Folder> LocalPlace::open() const {
   Fd descriptor(retry_interrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
@@ -92,7 +92,7 @@ Result<Folder> LocalPlace::open() const {
   struct stat status{};
   if (fstat(descriptor.get(), &status) != 0) return system_failure(errno, "look at", path_);
   if (identity_of(status) != birth_.identity) return moved(path_, "is another one now");
-  return Folder{std::move(descriptor), path_, owner_, group_, any_owner_, file_mode_};
+  return Folder{std::move(descriptor), path_, owner_, group_, any_owner_, file_mode_, checks_.most_links};
 }
 
 Result<bool> LocalPlace::in_place() const {

@@ -22,7 +22,8 @@ class LocalPlace {
   const std::string& path() const { return path_; }
   const FileSystem& file_system() const { return file_system_; }
   env::LocalFolder::Birth birth() const { return birth_; }
-  bool observe_only() const { return observe_only_; }
+  bool observe_only() const { return checks_.observe_only; }
+  const FolderChecks& checks() const { return checks_; }
   // "/folder/name", for messages.
   std::string at(const std::string& name) const { return path_ + "/" + name; }
 
@@ -42,8 +43,8 @@ class LocalPlace {
   uid_t owner_;
   gid_t group_;
   bool any_owner_;
-  bool observe_only_;
   mode_t file_mode_;
+  FolderChecks checks_;
 };
 
 }  // namespace tenure::os

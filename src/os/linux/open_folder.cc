@@ -93,19 +93,26 @@ Result<Fd> open_checked(const std::string& path, bool observe_only) {
   return explain_open(errno, path);
 }
 
-Result<void> check_owner(const std::string& path, const struct stat& status, FolderChecks checks) {
+std::unexpected<Error> of_another_user(const std::string& path, uid_t user) {
+  const std::string owner = user_name_of(user);
+  return unsafe(path, "belongs to " + owner + ", and we are " + user_name_of(geteuid()),
+                "run as " + owner + ", or choose another folder");
+}
+
+// Who may write in it, beside its owner.
+Result<void> check_writers(const std::string& path, const struct stat& status, FolderChecks checks) {
   const std::string name = escape_controls(path);
-  const bool fits = status.st_uid == geteuid() || (checks.root_ok && status.st_uid == 0);
-  if (!checks.any_owner && !fits) {
-    const std::string owner = user_name_of(status.st_uid);
-    return unsafe(path, "belongs to " + owner + ", and we are " + user_name_of(geteuid()),
-                  "run as " + owner + ", or choose another folder");
-  }
   if ((status.st_mode & S_IWOTH) != 0) return unsafe(path, "can be written by everybody", "chmod o-w '" + name + "'");
   if ((status.st_mode & S_IWGRP) != 0 && !checks.group_ok && !checks.group_if_open) {
     return unsafe(path, "can be written by its group", "chmod g-w '" + name + "'");
   }
   return {};
+}
+
+Result<void> check_owner(const std::string& path, const struct stat& status, FolderChecks checks) {
+  const bool fits = status.st_uid == geteuid() || (checks.root_ok && status.st_uid == 0);
+  if (!checks.any_owner && !fits) return of_another_user(path, status.st_uid);
+  return check_writers(path, status, checks);
 }
 
 Result<FileSystem> check_file_system(const std::string& path, int descriptor) {
@@ -117,6 +124,43 @@ Result<FileSystem> check_file_system(const std::string& path, int descriptor) {
   if (found.is_suitable) return found;
   return fail(Code::unsuitable_folder, escape_controls(path) + " lies on " + found.name + ", which keeps no files",
               "choose a folder on a disk");
+}
+
+// No descriptor: no such name.
+Result<Fd> open_name(const Folder& parent, const std::string& name) {
+  if (auto checked = check_name(name); !checked) return fail(checked.error());
+  const int at = parent.descriptor.get();
+  Fd folder(retry_interrupted([&] { return openat(at, name.c_str(), kFolderFlags | O_NOFOLLOW); }));
+  const int error = errno;
+  if (folder || error == ENOENT) return folder;
+  struct stat status{};
+  if (fstatat(at, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(status.st_mode)) {
+    return odd(parent, name, "is " + std::string(kind_of(status.st_mode)) + ", not a folder");
+  }
+  return explain_open(error, parent.path + "/" + name);
+}
+
+// What its parent demands of a new folder beyond mode 0700, which it has.
+Result<void> dress_folder(const Folder& parent, const std::string& name) {
+  const bool for_group = parent.file_mode != 0600;
+  const bool for_owner = geteuid() == 0 && parent.owner != 0;
+  if (!for_group && !for_owner) return {};
+  const auto folder = open_name(parent, name);
+  if (!folder) return fail(folder.error());
+  const std::string path = parent.path + "/" + name;
+  struct stat status{};
+  if (fstat(folder->get(), &status) != 0) return system_failure(errno, "look at", path);
+  // Nobody but us can have been at work in it; but the name may lead elsewhere already.
+  if (status.st_uid != geteuid())
+    return fail(Code::input_output, escape_controls(path) + " was replaced while it was made");
+  // Its group bit for new files, where the parent has one, stays.
+  if (for_group && fchmod(folder->get(), (status.st_mode & S_ISGID) | 0770) != 0) {
+    return system_failure(errno, "set the mode of", path);
+  }
+  if (for_owner && fchown(folder->get(), parent.owner, parent.group) != 0) {
+    return system_failure(errno, "set the owner of", path);
+  }
+  return {};
 }
 
 }  // namespace
@@ -144,8 +188,42 @@ Result<OpenedFolder> open_folder(const std::string& path, bool create, FolderChe
                 status.st_uid,
                 status.st_gid,
                 checks.any_owner || open_to_group,
-                file_mode};
-  return OpenedFolder{std::move(folder), std::move(*file_system)};
+                file_mode,
+                checks.most_links};
+  return OpenedFolder{std::move(folder), std::move(*file_system), checks};
+}
+
+Result<std::optional<OpenedFolder>> open_folder_in(const OpenedFolder& parent, const std::string& name) {
+  const Folder& outer = parent.folder;
+  auto descriptor = open_name(outer, name);
+  if (!descriptor) return fail(descriptor.error());
+  if (!*descriptor) return std::nullopt;
+  const std::string path = outer.path + "/" + name;
+  struct stat status{};
+  if (fstat(descriptor->get(), &status) != 0) return system_failure(errno, "look at", path);
+  if (!parent.checks.observe_only) {
+    if (!owner_fits(outer, status.st_uid)) return of_another_user(path, status.st_uid);
+    if (auto checked = check_writers(path, status, parent.checks); !checked) return fail(checked.error());
+  }
+  auto file_system = check_file_system(path, descriptor->get());
+  if (!file_system) return fail(file_system.error());
+  Folder folder{std::move(*descriptor), path, outer.owner, outer.group, outer.any_owner, outer.file_mode,
+                outer.most_links};
+  return OpenedFolder{std::move(folder), std::move(*file_system), parent.checks};
+}
+
+Result<bool> make_folder_in(const Folder& parent, const std::string& name) {
+  if (auto checked = check_name(name); !checked) return fail(checked.error());
+  const int at = parent.descriptor.get();
+  if (retry_interrupted([&] { return mkdirat(at, name.c_str(), 0700); }) != 0) {
+    if (errno == EEXIST) return false;
+    return system_failure(errno, "make the folder", parent.path + "/" + name);
+  }
+  if (auto dressed = dress_folder(parent, name); !dressed) {
+    unlinkat(at, name.c_str(), AT_REMOVEDIR);
+    return fail(dressed.error());
+  }
+  return true;
 }
 
 }  // namespace tenure::os

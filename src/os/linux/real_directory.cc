@@ -15,36 +15,22 @@
 namespace tenure::os {
 namespace {
 
-WallTime modified(const struct stat& status) {
-  return {std::chrono::seconds{status.st_mtim.tv_sec} + Duration{status.st_mtim.tv_nsec}};
-}
-
-// Writes the new file; the caller takes it away again when this fails.
-Result<void> write_temporary(const Folder& folder, const std::string& temporary, std::string_view bytes, bool durable) {
-  auto made = make_file(folder, temporary);
-  if (!made) return fail(made.error());
-  if (!*made) return fail(Code::input_output, shown(folder, temporary) + " appeared while it was made");
-  const int descriptor = (*made)->descriptor.get();
-  if (auto written = write_whole(folder, temporary, descriptor, bytes); !written) return written;
-  if (durable) {
-    if (auto synced = sync_data(folder, temporary, descriptor); !synced) return synced;
-  }
-  // Some file systems tell only at the close that there was no room.
-  if (close((*made)->descriptor.release()) != 0 && errno != EINTR) {
-    return system_failure(errno, "write", folder.path + "/" + temporary);
-  }
-  return {};
-}
-
 bool name_is_free(const Folder& folder, const std::string& name) {
   struct stat status{};
   return fstatat(folder.descriptor.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 }
 
+Result<void> write_temporary(const Folder& folder, const std::string& temporary, std::string_view bytes, bool durable) {
+  auto made = write_new(folder, temporary, bytes, durable);
+  if (!made) return fail(made.error());
+  if (!*made) return fail(Code::input_output, shown(folder, temporary) + " appeared while it was made");
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<RealDirectory>> RealDirectory::open(const std::string& path, bool create, FolderChecks checks) {
-  auto opened = open_folder(path, create, checks);
+  auto opened = os::open_folder(path, create, checks);
   if (!opened) return fail(opened.error());
   return std::make_unique<RealDirectory>(std::move(*opened));
 }
@@ -57,7 +43,7 @@ Result<std::optional<env::FileContent>> RealDirectory::read(const std::string& n
     auto bytes = read_stable(folder_, name, **file, max_bytes);
     if (!bytes) return fail(bytes.error());
     if (!*bytes) continue;
-    return env::FileContent{std::move(**bytes), identity_of((*file)->status), modified((*file)->status)};
+    return env::FileContent{std::move(**bytes), identity_of((*file)->status), modified_of((*file)->status)};
   }
   return fail(Code::input_output, shown(folder_, name) + " keeps changing while it is read");
 }

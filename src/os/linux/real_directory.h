@@ -14,11 +14,12 @@ class RealDirectory final : public env::Directory {
   // The folder itself, for what the port does not offer. Lives as long as this object.
   const Folder& folder() const { return folder_; }
 
-  explicit RealDirectory(OpenedFolder opened)
-      : folder_(std::move(opened.folder)), file_system_(std::move(opened.file_system)) {}
+  explicit RealDirectory(OpenedFolder opened) : opened_(std::move(opened)) {}
+  RealDirectory(const RealDirectory&) = delete;
+  RealDirectory& operator=(const RealDirectory&) = delete;
 
   // Where it lies: the caller decides about remote and volatile ones.
-  const FileSystem& file_system() const { return file_system_; }
+  const FileSystem& file_system() const { return opened_.file_system; }
 
   const std::string& path() const override { return folder_.path; }
   Result<std::optional<env::FileContent>> read(const std::string& name, std::size_t max_bytes) override;
@@ -36,10 +37,19 @@ class RealDirectory final : public env::Directory {
   env::LifeProbe probe_life(const std::string& name, std::optional<FileIdentity> expected) override;
   Result<std::unique_ptr<env::Watch>> watch() override;
   Result<bool> in_place() override;
+  // In real_folders.cc:
+  Result<env::Entry> look(const std::string& name) override;
+  Result<std::unique_ptr<env::Directory>> open_folder(const std::string& name) override;
+  Result<FileIdentity> identity() override;
+  Result<bool> make_folder(const std::string& name) override;
+  Result<bool> remove_folder(const std::string& name) override;
+  Result<bool> create(const std::string& name, std::string_view bytes, bool durable) override;
+  Result<bool> link(const std::string& from, env::Directory& into, const std::string& to) override;
+  Result<env::Moved> move(const std::string& from, env::Directory& into, const std::string& to) override;
 
  private:
-  Folder folder_;
-  FileSystem file_system_;
+  OpenedFolder opened_;
+  const Folder& folder_ = opened_.folder;
 };
 
 }  // namespace tenure::os
