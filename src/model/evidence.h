@@ -37,6 +37,13 @@ struct Standpoint {
   bool proc_usable = false;
 };
 
+// Whether a process of which only its own number and its start are known runs under this kernel, in whatever namespace.
+enum class Anywhere : std::uint8_t {
+  found,    // it was seen, and it is not a mere zombie
+  nowhere,  // every process of this kernel was seen, and none of them is it
+  unseen,   // it was not seen, but not everything could be
+};
+
 enum class LifeSight : std::uint8_t {
   held,        // somebody holds the lock on the very file that was asked for
   free,        // nobody does

@@ -18,6 +18,7 @@ class OneKernel final : public env::Processes {
   bool forked() const override { return inner_->forked(); }
   ProcessSight look(std::int32_t pid) const override { return inner_->look(pid); }
   bool ending(std::int32_t pid, std::uint64_t ticks) const override { return inner_->ending(pid, ticks); }
+  Anywhere find(std::int32_t pid, std::uint64_t ticks) const override { return inner_->find(pid, ticks); }
   Result<ProcessIdentity> identify(std::int32_t pid) const override { return inner_->identify(pid); }
   std::string command_of(std::int32_t pid) const override { return inner_->command_of(pid); }
   std::string directory_of(std::int32_t pid) const override { return inner_->directory_of(pid); }

@@ -10,6 +10,7 @@ namespace tenure::fakes {
 namespace {
 constexpr std::uint64_t kTicksPerSecond = 100;
 constexpr std::uint64_t kBootWallSeconds = 1'749'000'000;
+const std::uint64_t kInitialPidNamespace = Birth{}.pid_namespace;
 }  // namespace
 
 // One process's sight of the world.
@@ -23,6 +24,9 @@ class FakeProcesses final : public env::Processes {
   bool forked() const override { return ::getpid() != born_in_; }
   ProcessSight look(std::int32_t pid) const override { return world_->look(viewer_, pid); }
   bool ending(std::int32_t /*pid*/, std::uint64_t /*start_ticks*/) const override { return false; }
+  Anywhere find(std::int32_t pid, std::uint64_t start_ticks) const override {
+    return world_->find(viewer_, pid, start_ticks);
+  }
   Result<ProcessIdentity> identify(std::int32_t pid) const override { return world_->identify(viewer_, pid); }
   std::string command_of(std::int32_t pid) const override { return world_->command_of(viewer_, pid); }
   std::string directory_of(std::int32_t pid) const override { return world_->directory_of(viewer_, pid); }
@@ -204,6 +208,28 @@ ProcessSight FakeWorld::look(ProcessNumber viewer, std::int32_t pid) const {
   sight.other_threads = target->other_threads;
   sight.start_wall_seconds = kBootWallSeconds + target->identity.start_ticks / kTicksPerSecond;
   return sight;
+}
+
+Anywhere FakeWorld::find(ProcessNumber viewer, std::int32_t pid, std::uint64_t start_ticks) const {
+  std::lock_guard lock(mutex_);
+  const ProcessIdentity& from = at(viewer).identity;
+  const Birth& birth = at(viewer).birth;
+  if (!birth.proc_usable) return Anywhere::unseen;
+  const bool initial = from.pid_namespace == kInitialPidNamespace;
+  bool all_seen = initial && birth.sees_pids;
+  for (const Process& other : processes_) {
+    if (other.life == Life::gone || other.identity.boot_id != from.boot_id) continue;
+    if (hidden_.contains({other.identity.pid, viewer})) {
+      all_seen = false;
+      continue;
+    }
+    // An inner namespace shows only its own processes.
+    if (!initial && other.identity.pid_namespace != from.pid_namespace) continue;
+    if (other.identity.pid != pid || over(other)) continue;
+    if (other.identity.start_ticks == start_ticks) return Anywhere::found;
+    if (other.identity.time_namespace != from.time_namespace) all_seen = false;
+  }
+  return all_seen ? Anywhere::nowhere : Anywhere::unseen;
 }
 
 Result<ProcessIdentity> FakeWorld::identify(ProcessNumber viewer, std::int32_t pid) const {

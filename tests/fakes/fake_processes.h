@@ -90,6 +90,8 @@ class FakeWorld : public std::enable_shared_from_this<FakeWorld> {
   void end(ProcessNumber number, Life how, std::uint32_t other_threads);
 
   ProcessSight look(ProcessNumber viewer, std::int32_t pid) const;
+  // Who is in the initial pid namespace (that of a default birth), sees pids, and has nobody hidden from it sees all.
+  Anywhere find(ProcessNumber viewer, std::int32_t pid, std::uint64_t start_ticks) const;
   Result<ProcessIdentity> identify(ProcessNumber viewer, std::int32_t pid) const;
   std::string command_of(ProcessNumber viewer, std::int32_t pid) const;
   std::string directory_of(ProcessNumber viewer, std::int32_t pid) const;

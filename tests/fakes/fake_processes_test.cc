@@ -76,5 +76,42 @@ TEST_F(FakeProcessesTest, ARebootEndsTheMachinesProcessesAndChangesItsBoot) {
   EXPECT_NE(world->identity_of(world->spawn()).boot_id, world->identity_of(one).boot_id);
 }
 
+TEST_F(FakeProcessesTest, ASearchFindsAnybodyAndCallsGoneOnlyWhomItWouldHaveSeen) {
+  const std::uint64_t start = world->identity_of(one).start_ticks;
+  EXPECT_EQ(sight->find(pid, start), Anywhere::found);
+  EXPECT_EQ(sight->find(pid, start + 1), Anywhere::nowhere);
+  EXPECT_EQ(sight->find(pid + 999, start), Anywhere::nowhere);
+  const ProcessNumber inner = world->spawn({.pid = 7, .pid_namespace = 99});
+  const std::uint64_t inner_start = world->identity_of(inner).start_ticks;
+  EXPECT_EQ(sight->find(7, inner_start), Anywhere::found);
+  const auto from_within = world->view(inner);
+  EXPECT_EQ(from_within->find(7, inner_start), Anywhere::found);
+  EXPECT_EQ(from_within->find(pid, start), Anywhere::unseen);
+  EXPECT_EQ(world->view(world->spawn({.machine = "machine-b"}))->find(pid, start), Anywhere::nowhere);
+  world->stop(one);
+  EXPECT_EQ(sight->find(pid, start), Anywhere::found);
+  world->make_zombie(one, 1);
+  EXPECT_EQ(sight->find(pid, start), Anywhere::found);
+  world->make_zombie(one, 0);
+  EXPECT_EQ(sight->find(pid, start), Anywhere::nowhere);
+  world->kill(one);
+  EXPECT_EQ(sight->find(pid, start), Anywhere::nowhere);
+}
+
+TEST_F(FakeProcessesTest, ASearchBySomebodyWhoIsBlindOrAmongHiddenOnesProvesNothing) {
+  const std::uint64_t start = world->identity_of(one).start_ticks;
+  const auto blind = world->view(world->spawn({.proc_usable = false}));
+  EXPECT_EQ(blind->find(pid, start), Anywhere::unseen);
+  EXPECT_EQ(world->view(world->spawn({.sees_pids = false}))->find(pid + 999, start), Anywhere::unseen);
+  const ProcessNumber elsewhen = world->spawn({.pid = 8, .pid_namespace = 99, .time_namespace = 98});
+  EXPECT_EQ(sight->find(8, 1), Anywhere::unseen) << "its ticks are counted from another start";
+  EXPECT_EQ(sight->find(9, 1), Anywhere::nowhere);
+  world->kill(elsewhen);
+  EXPECT_EQ(sight->find(8, 1), Anywhere::nowhere);
+  world->hide(one, two);
+  EXPECT_EQ(sight->find(pid, start), Anywhere::unseen);
+  EXPECT_EQ(sight->find(pid + 999, start), Anywhere::unseen);
+}
+
 }  // namespace
 }  // namespace tenure::fakes

@@ -163,18 +163,38 @@ std::string shown_command(std::string_view cmdline, std::size_t max_bytes) {
   return std::string(cut_text(shown, max_bytes));
 }
 
-std::optional<std::vector<std::int32_t>> thread_ids(std::int32_t pid) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/task";
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
-  if (!folder) return std::nullopt;
-  std::vector<std::int32_t> ids;
-  while (ids.size() < kMostThreads) {
-    errno = 0;
-    const dirent* entry = readdir(folder.get());
-    if (entry == nullptr) return errno == 0 ? std::optional(std::move(ids)) : std::nullopt;
-    if (const auto id = number<std::int32_t>(entry->d_name)) ids.push_back(*id);
+std::optional<std::uint64_t> last_status_number(std::string_view status, std::string_view field) {
+  while (!status.empty()) {
+    std::string_view line = take_line(status);
+    if (!line.starts_with(field)) continue;
+    line.remove_prefix(field.size());
+    std::optional<std::uint64_t> last;
+    for (auto word = take_word(line); !word.empty(); word = take_word(line)) {
+      last = number<std::uint64_t>(word);
+      if (!last) break;
+    }
+    return last;
   }
   return std::nullopt;
+}
+
+std::optional<std::vector<std::int32_t>> thread_ids(std::int32_t pid) {
+  return numbers_in("/proc/" + std::to_string(pid) + "/task", kMostThreads);
+}
+
+std::optional<std::vector<std::int32_t>> numbers_in(const std::string& folder, std::size_t most) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(folder.c_str()), closedir);
+  if (!listing) return std::nullopt;
+  std::vector<std::int32_t> numbers;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = readdir(listing.get());
+    if (entry == nullptr) return errno == 0 ? std::optional(std::move(numbers)) : std::nullopt;
+    const auto each = number<std::int32_t>(entry->d_name);
+    if (!each) continue;
+    if (numbers.size() >= most) return std::nullopt;
+    numbers.push_back(*each);
+  }
 }
 
 }  // namespace tenure::os

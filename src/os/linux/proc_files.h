@@ -54,7 +54,14 @@ std::optional<std::int32_t> flock_holder(std::string_view proc_locks, FileIdenti
 // NUL bytes become blanks, trailing ones go, control characters are spelled out, at most `max_bytes`.
 std::string shown_command(std::string_view cmdline, std::size_t max_bytes);
 
+// The last number after `field`, on a line that has nothing but numbers: of "NSpid:", that of the process for itself.
+std::optional<std::uint64_t> last_status_number(std::string_view status, std::string_view field);
+
 // The ids of the threads of a process; nullopt when they cannot be listed.
 std::optional<std::vector<std::int32_t>> thread_ids(std::int32_t pid);
+
+// The names in a folder that are numbers, at most `most` of them: the processes in /proc. nullopt: not all could be
+// listed, or there are more.
+std::optional<std::vector<std::int32_t>> numbers_in(const std::string& folder, std::size_t most);
 
 }  // namespace tenure::os

@@ -21,6 +21,7 @@ class RealProcesses final : public env::Processes {
   bool forked() const override;
   ProcessSight look(std::int32_t pid) const override;
   bool ending(std::int32_t pid, std::uint64_t start_ticks) const override;
+  Anywhere find(std::int32_t pid, std::uint64_t start_ticks) const override;
   Result<ProcessIdentity> identify(std::int32_t pid) const override;
   std::string command_of(std::int32_t pid) const override;
   std::string directory_of(std::int32_t pid) const override;
