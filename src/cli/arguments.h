@@ -24,6 +24,7 @@ struct Arguments {
   Text shell;
   Text topic;
   Text space;
+  Text url;
   Text owner;
   Text part;
   Text session;
@@ -67,6 +68,7 @@ struct Arguments {
   bool quiet = false;
   bool force = false;
   bool dead = false;
+  bool dry_run = false;
   bool help = false;
   std::vector<std::string> command;  // what follows "--" of run
 };

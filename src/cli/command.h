@@ -43,6 +43,7 @@ Result<int> wait_command(const Arguments& arguments);
 Result<int> log_command(const Arguments& arguments);
 Result<int> revoke_command(const Arguments& arguments);
 Result<int> space_command(const Arguments& arguments);
+Result<int> repair_command(const Arguments& arguments);
 Result<int> doctor_command(const Arguments& arguments);
 Result<int> completion_command(const Arguments& arguments);
 Result<int> manual_command(const Arguments& arguments);

@@ -39,6 +39,7 @@ constexpr Names kSpace[] = {"ACTION",   "TARGET",  "--space", "--keys", "--membe
                             "--reason", "--force", "--json",  "--help"};
 constexpr Names kCompletion[] = {"SHELL", "--help"};
 constexpr Names kManual[] = {"COMMAND", "--help"};
+constexpr Names kRepair[] = {"URL", "--space", "--dry-run", "--force", "--reason", "--json", "--help"};
 constexpr Names kDoctor[] = {"--space", "--json", "--help"};
 
 constexpr std::string_view kRunDetails =
@@ -103,6 +104,11 @@ constexpr std::string_view kSpaceDetails =
     "move FOLDER gives it another place on the same file system; purge removes it; repair writes the epochs of a local "
     "space anew where they cannot be read. Move and purge are refused while a key is held, and of a local space while "
     "anybody has it open; purge --force goes on where a holder only may live, as on another machine.";
+constexpr std::string_view kRepairDetails =
+    "Of a receiver: space, whose folder pi-amq uses too. Says what is wrong and what is done about it: what is "
+    "provably "
+    "nobody's is moved to quarantine/, never deleted; with --force and --reason also what cannot be judged; never what "
+    "somebody holds who lives. Ends with 0 when nothing is left, or 1.";
 constexpr std::string_view kDoctorDetails =
     "Tries what tenure relies on, where the space lies, and cleans up behind itself. Ends with 0, or with 1 when "
     "something is bad.";
@@ -141,6 +147,8 @@ constexpr std::array kCommands = {
             false, revoke_command},
     Command{"space", "[ls | init | move FOLDER | purge | repair] [options]",
             "where spaces lie; make, move, purge, repair one", kSpaceDetails, kSpace, false, space_command},
+    Command{"repair", "[URL] [options]", "mend the folder of a receiver: space", kRepairDetails, kRepair, false,
+            repair_command},
     Command{"doctor", "[options]", "try what this machine promises", kDoctorDetails, kDoctor, false, doctor_command},
     Command{"completion", "bash | zsh | fish", "print the completion script of a shell", kCompletionDetails,
             kCompletion, false, completion_command},

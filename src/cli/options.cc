@@ -15,12 +15,12 @@ constexpr std::array kOptions = {
     Option{"PREFIX", "", "only keys that begin so", &A::prefix},
     Option{"ACTION", "", "ls, init, move, purge or repair", &A::action},
     Option{"TARGET", "", "the new folder of a space", &A::target},
+    Option{"URL", "", "the space: receiver:DIR (else --space, else TENURE_SPACE)", &A::url},
     Option{"PATH", "", "the file to be replaced, or to be made", &A::path},
     Option{"SHELL", "", "bash, zsh or fish", &A::shell},
     Option{"COMMAND", "", "the command that the page is about; without it, tenure itself", &A::topic},
     Option{"-", "", "read the handle from standard input", &A::handle_source},
-    Option{"--space", "URL", "the space: local:NAME, system:NAME, files:DIR (else TENURE_SPACE, else local:)",
-           &A::space},
+    Option{"--space", "URL", "the space: local:NAME, files:DIR, … (else TENURE_SPACE, else local:)", &A::space},
     Option{"--owner", "LABEL", "who you are, for people and for --except", &A::owner},
     Option{"--part", "LABEL", "which part of you", &A::part},
     Option{"--session", "LABEL", "shown to others", &A::session},
@@ -66,6 +66,7 @@ constexpr std::array kOptions = {
     Option{"--force", "", "also where the holder lives or may live", &A::force},
     Option{"--dead", "", "all that are proven dead, and nothing else", &A::dead},
     Option{"--prefix", "PREFIX", "with --dead: only keys that begin so", &A::prefix},
+    Option{"--dry-run", "", "only say what would be done", &A::dry_run},
     Option{"--help", "", "this text", &A::help},
 };
 

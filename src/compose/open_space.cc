@@ -1,6 +1,7 @@
 // Space::open: the one place where a URL becomes an engine over the real world.
 #include "compose/default_space.h"
 #include "compose/open_local_space.h"
+#include "compose/open_receiver_space.h"
 #include "compose/real_environment.h"
 #include "compose/space_url.h"
 #include "engine/files/files_engine.h"
@@ -68,6 +69,7 @@ Result<Space> Space::open(std::string_view url, OpenOptions options) {
   if (!parsed) return fail(parsed.error());
   if (parsed->kind == SpaceUrl::Kind::memory) return open_memory_space(*parsed);
   if (parsed->kind == SpaceUrl::Kind::local) return compose::open_local_space(*parsed, options);
+  if (parsed->kind == SpaceUrl::Kind::receiver) return compose::open_receiver_space(std::move(*parsed), options);
   return open_files_space(std::move(*parsed), options);
 }
 

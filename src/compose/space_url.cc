@@ -10,7 +10,7 @@
 namespace tenure::compose {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNotBuilt = {"receiver", "mesh", "etcd"};
+constexpr std::array<std::string_view, 2> kNotBuilt = {"mesh", "etcd"};
 constexpr std::size_t kNameBytes = 64;
 
 std::unexpected<Error> bad(std::string_view text, const std::string& why) {
@@ -18,12 +18,30 @@ std::unexpected<Error> bad(std::string_view text, const std::string& why) {
               "write local:NAME or files:DIR, or leave --space out to use your own");
 }
 
+std::string_view options_of(SpaceUrl::Kind kind) {
+  if (kind == SpaceUrl::Kind::files) return "expiry=age, expiry=proof";
+  return kind == SpaceUrl::Kind::receiver ? "root=ID, namespaces=one" : "volatile";
+}
+
+Result<void> set_root(SpaceUrl& url, std::string_view text, std::string_view written) {
+  auto root = percent_decode(written);
+  if (!root || root->empty() || root->size() > limits::kLabelBytes || fault_in_text(*root)) {
+    return bad(text, "a root id is 1 to 256 bytes of text, percent-encoded");
+  }
+  url.root = std::move(*root);
+  return {};
+}
+
 // What is not an option of the space's kind is refused, with the list of those that are.
 Result<void> set_option(SpaceUrl& url, std::string_view text, std::string_view option) {
   const bool files = url.kind == SpaceUrl::Kind::files;
+  const bool receiver = url.kind == SpaceUrl::Kind::receiver;
+  if (receiver && option.starts_with("root=")) return set_root(url, text, option.substr(5));
   if (files && (option == "expiry=age" || option == "expiry=proof")) {
     url.expiry = option == "expiry=age" ? rules::Expiry::age : rules::Expiry::proof;
-  } else if (!files && option == "volatile") {
+  } else if (receiver && option == "namespaces=one") {
+    url.one_namespace = true;
+  } else if (url.kind == SpaceUrl::Kind::local && option == "volatile") {
     url.volatile_ok = true;
   } else if (option == "owner=any") {
     url.any_owner = true;
@@ -31,7 +49,7 @@ Result<void> set_option(SpaceUrl& url, std::string_view text, std::string_view o
     url.group_ok = true;
   } else {
     return bad(text, "'" + escape_controls(cut_text(option, 80)) + "' is not one of " +
-                         (files ? "expiry=age, expiry=proof" : "volatile") + ", owner=any, group=yes");
+                         std::string(options_of(url.kind)) + ", owner=any, group=yes");
   }
   return {};
 }
@@ -121,6 +139,7 @@ Result<SpaceUrl> parse_space_url(std::string_view text) {
     return parse_place(std::move(url), text, rest);
   }
   if (scheme == "files") return parse_place({.kind = SpaceUrl::Kind::files}, text, rest);
+  if (scheme == "receiver") return parse_place({.kind = SpaceUrl::Kind::receiver}, text, rest);
   if (scheme == "memory") {
     if (!rest.empty()) return bad(text, "nothing may follow memory:");
     return SpaceUrl{};
@@ -130,24 +149,28 @@ Result<SpaceUrl> parse_space_url(std::string_view text) {
                 "use local:NAME or files:DIR");
   }
   return bad(text, "'" + escape_controls(cut_text(scheme, 40)) +
-                       ":' is no engine; there are local:, system:, files: and memory:");
+                       ":' is no engine; there are local:, system:, files:, receiver: and memory:");
 }
 
 std::string text_of(const SpaceUrl& url) {
   if (url.kind == SpaceUrl::Kind::memory) return "memory:";
-  std::string text = url.kind == SpaceUrl::Kind::files ? "files:" : url.system ? "system:" : "local:";
+  std::string text = url.system ? "system:" : "local:";
+  if (url.kind == SpaceUrl::Kind::files) text = "files:";
+  if (url.kind == SpaceUrl::Kind::receiver) text = "receiver:";
   if (url.name.empty()) {
     text += encode_folder(url.folder);
   } else if (url.name != kDefaultName) {
     text += url.name;
   }
   char separator = '?';
-  const auto option = [&](const char* words) {
+  const auto option = [&](const std::string& words) {
     text += separator;
     text += words;
     separator = '&';
   };
   if (url.expiry == rules::Expiry::age) option("expiry=age");
+  if (!url.root.empty()) option("root=" + percent_encode(url.root));
+  if (url.one_namespace) option("namespaces=one");
   if (url.volatile_ok) option("volatile");
   if (url.any_owner) option("owner=any");
   if (url.group_ok && !url.system) option("group=yes");

@@ -70,6 +70,10 @@ Result<void> check_text(const std::string& what, const std::string& text, std::s
 }
 
 Result<void> check_request(const ClaimRequest& request, const Traits& traits) {
+  if (traits.only_key && request.key.text() != *traits.only_key) {
+    return fail(Code::bad_key, "a space of the engine '" + traits.name + "' has one key, " + *traits.only_key,
+                "claim that one");
+  }
   if (auto labels = check_labels(request, traits); !labels) return labels;
   if (!request.control_group.empty() && !traits.control_groups)
     return refuse(traits, "a control group that keeps a lease");

@@ -17,6 +17,9 @@ class Processes {
 
   // Read at construction. Cheap, no system call.
   virtual const Standpoint& self() const = 0;
+  // The file of our program as /proc shows it now: absolute, and with " (deleted)" behind it where it was replaced.
+  // Empty where it cannot be read.
+  virtual std::string executable() const = 0;
   // True in a child that was forked after construction: such a process must not act for its parent. One getpid().
   virtual bool forked() const = 0;
 

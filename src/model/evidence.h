@@ -30,6 +30,7 @@ struct ProcessSight {
 struct Standpoint {
   ProcessIdentity identity;
   std::string host;       // host name, trimmed, lower case
+  std::string host_name;  // the same as the system has it, for records of programs that compare it so
   std::string user_name;  // of the effective user, from the password database
   std::string command;    // own command line, NUL shown as blank, cut to 512 bytes
   std::string directory;  // working directory, or empty

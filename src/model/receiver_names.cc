@@ -1,6 +1,7 @@
 #include "model/receiver_names.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/limits.h"
 #include "base/text.h"
@@ -149,8 +150,18 @@ std::string quarantined_guard(std::string_view generation, WallTime moved, std::
 }
 
 bool is_quarantined(std::string_view name) {
-  if (is_evidence(name, kLeaseEvidence)) return true;
-  return name.ends_with(kJson) && is_evidence(name.substr(0, name.size() - kJson.size()), kGuardEvidence);
+  return moved_at(name).has_value();
+}
+
+std::optional<WallTime> moved_at(std::string_view name) {
+  const bool of_guard = name.ends_with(kJson) && name.starts_with(kGuardEvidence);
+  if (of_guard) name.remove_suffix(kJson.size());
+  if (!is_evidence(name, of_guard ? kGuardEvidence : kLeaseEvidence)) return std::nullopt;
+  take_last(name, '.');
+  const std::string_view digits = take_last(name, '.');
+  std::int64_t milliseconds = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), milliseconds);
+  return wall_time_of(milliseconds);
 }
 
 std::string taken_guard(std::string_view uuid) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,20 +17,21 @@
 namespace tenure::receiver {
 
 // pi-amq's, in the namespace.
-inline constexpr std::string_view kLease = "receiver.lock";                  // a folder: the lease
-inline constexpr std::string_view kGuard = "receiver.lifecycle.guard.json";  // whoever changes it
-inline constexpr std::string_view kReclaims = "lifecycle-reclaims";          // folder of the intents
-inline constexpr std::string_view kQuarantine = "quarantine";                // folder of the evidence
+inline constexpr char kLease[] = "receiver.lock";                  // a folder: the lease
+inline constexpr char kGuard[] = "receiver.lifecycle.guard.json";  // whoever changes it
+inline constexpr char kReclaims[] = "lifecycle-reclaims";          // folder of the intents
+inline constexpr char kQuarantine[] = "quarantine";                // folder of the evidence
 // pi-amq's, in the lease.
-inline constexpr std::string_view kOwner = "owner.json";
+inline constexpr char kOwner[] = "owner.json";
 // Ours, in the lease: they go where it goes and are deleted with it.
-inline constexpr std::string_view kSidecar = "tenure.json";
-inline constexpr std::string_view kLife = "tenure.guard";  // a guard record of the holder, locked while it lives
+inline constexpr char kSidecar[] = "tenure.json";
+inline constexpr char kSidecarNew[] = "tenure.json.new";
+inline constexpr char kLife[] = "tenure.guard";  // a guard record of the holder, locked while it lives
 // Ours, in the namespace. None of them looks like one of pi-amq's.
-inline constexpr std::string_view kEpochs = "tenure.epochs";
-inline constexpr std::string_view kEpochsNew = "tenure.epochs.new";
-inline constexpr std::string_view kRevoked = "tenure.revoked.json";
-inline constexpr std::string_view kRevokedNew = "tenure.revoked.json.new";
+inline constexpr char kEpochs[] = "tenure.epochs";
+inline constexpr char kEpochsNew[] = "tenure.epochs.new";
+inline constexpr char kRevoked[] = "tenure.revoked.json";
+inline constexpr char kRevokedNew[] = "tenure.revoked.json.new";
 
 inline constexpr std::size_t kNameGenerationBytes = 180;
 
@@ -60,6 +62,8 @@ bool is_intent(std::string_view name);
 std::string quarantined_lease(std::string_view generation, WallTime moved, std::string_view uuid);
 std::string quarantined_guard(std::string_view generation, WallTime moved, std::string_view uuid);
 bool is_quarantined(std::string_view name);
+// When it was moved there; nullopt for other names.
+std::optional<WallTime> moved_at(std::string_view name);
 
 // A stale guard that was moved away and is being looked at before it goes into quarantine, or back.
 std::string taken_guard(std::string_view uuid);

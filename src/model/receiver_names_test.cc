@@ -63,6 +63,8 @@ TEST(ReceiverNames, EachNameIsOfOneKind) {
     EXPECT_EQ(kinds(intent(gen)), "0001000");
     EXPECT_EQ(kinds(quarantined_lease(gen, kMoved, uuid)), "0000100");
     EXPECT_EQ(kinds(quarantined_guard(gen, kMoved, uuid)), "0000100");
+    EXPECT_EQ(moved_at(quarantined_lease(gen, kMoved, uuid)), kMoved);
+    EXPECT_EQ(moved_at(quarantined_guard(gen, kMoved, uuid)), kMoved);
     EXPECT_EQ(kinds(taken_guard(uuid)), "0000010");
     EXPECT_EQ(kinds(guard_draft(uuid)), "0000001");
   }

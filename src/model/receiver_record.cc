@@ -162,4 +162,18 @@ Result<ReceiverProcess> decode_receiver_guard(std::string_view bytes) {
   return decode_record<ReceiverProcess>(bytes, "the guard record", kGuardKeys, read_shared);
 }
 
+std::optional<ReceiverProcess> remains_of_receiver(std::string_view bytes) {
+  const auto object = parse_json_object(bytes, kMaxReceiverBytes, "the record");
+  if (!object) return std::nullopt;
+  std::optional<std::string> complaint;
+  JsonReader reader(*object, complaint);
+  ReceiverProcess process;
+  process.pid = read_pid(reader);
+  process.start_identity = read_filled(reader, "processStartIdentity");
+  process.boot_identity = read_boot(reader);
+  process.hostname = read_filled(reader, "hostname");
+  if (complaint) return std::nullopt;
+  return process;
+}
+
 }  // namespace tenure

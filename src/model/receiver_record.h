@@ -52,5 +52,8 @@ std::string encode(const ReceiverProcess& process);
 // that parse_receiver_date() does not read. Paths are normalised, the date stays as it stands there.
 Result<ReceiverOwner> decode_receiver_owner(std::string_view bytes);
 Result<ReceiverProcess> decode_receiver_guard(std::string_view bytes);
+// Of a record that is refused, what still names its process: pid, start, boot and host. For asking whether that process
+// lives, and for nothing else.
+std::optional<ReceiverProcess> remains_of_receiver(std::string_view bytes);
 
 }  // namespace tenure

@@ -15,6 +15,7 @@ class OneKernel final : public env::Processes {
     self_.identity.boot_id = boot_id;
   }
   const Standpoint& self() const override { return self_; }
+  std::string executable() const override { return inner_->executable(); }
   bool forked() const override { return inner_->forked(); }
   ProcessSight look(std::int32_t pid) const override { return inner_->look(pid); }
   bool ending(std::int32_t pid, std::uint64_t ticks) const override { return inner_->ending(pid, ticks); }

@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
+#include <iomanip>
+#include <sstream>
 
 namespace tenure::fakes {
 
@@ -20,6 +23,7 @@ class FakeProcesses final : public env::Processes {
       : world_(std::move(world)), viewer_(viewer), self_(std::move(self)), born_in_(::getpid()) {}
 
   const Standpoint& self() const override { return self_; }
+  std::string executable() const override { return self_.proc_usable ? "/fake/bin/program" : ""; }
   // A fork of the test program is a fork of every fake process in it.
   bool forked() const override { return ::getpid() != born_in_; }
   ProcessSight look(std::int32_t pid) const override { return world_->look(viewer_, pid); }
@@ -67,6 +71,7 @@ std::shared_ptr<const env::Processes> FakeWorld::view(ProcessNumber viewer) {
   const Process& process = at(viewer);
   Standpoint self{.identity = process.identity,
                   .host = process.birth.host,
+                  .host_name = process.birth.host,
                   .user_name = process.birth.user_name,
                   .command = process.birth.command,
                   .directory = process.birth.directory,
@@ -143,7 +148,11 @@ void FakeWorld::on_death(std::function<void(ProcessNumber)> callback) {
 }
 
 std::string FakeWorld::boot_id(const std::string& machine, int boot) {
-  return "boot-" + std::to_string(boot) + "-of-" + machine;
+  // As a kernel writes it: records of other programs are judged by that form.
+  std::ostringstream text;
+  text << std::hex << std::setfill('0') << std::setw(8) << boot << "-b007-4b00-8000-" << std::setw(12)
+       << (std::hash<std::string>{}(machine) & 0xffff'ffff'ffffU);
+  return text.str();
 }
 
 bool FakeWorld::over(const Process& process) {

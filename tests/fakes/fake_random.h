@@ -11,7 +11,8 @@ namespace tenure::fakes {
 // Give each fake process a seed of its own: two with one seed draw the same claim ids.
 class FakeRandom final : public env::Random {
  public:
-  explicit FakeRandom(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15U + 1) {}
+  // Mixed once: from neighbouring seeds the sequence would be the same, a step apart.
+  explicit FakeRandom(std::uint64_t seed) : state_(seed) { state_ = next(); }
 
   Result<void> fill(std::span<std::uint8_t> out) override {
     std::lock_guard lock(mutex_);

@@ -1,57 +1,11 @@
 // Guarded work: while the operation runs, the section of the key is held, so nobody can take the key over.
-#include <condition_variable>
-#include <mutex>
-
 #include "base/limits.h"
-#include "base/quiet_thread.h"
 #include "engine/files/store.h"
 #include "engine/guarding.h"
+#include "engine/watchdog.h"
 #include "rules/fence.h"
 
 namespace tenure::files {
-namespace {
-
-// Calls `when_late` once, on a thread of its own, if it is not told in time that the operation is over.
-class Watchdog {
- public:
-  Watchdog() = default;
-  ~Watchdog() { stop(); }
-
-  Result<void> start(Duration at_most, std::function<void()> when_late) {
-    auto thread = base::quiet_thread([this, at_most, act = std::move(when_late)] {
-      std::unique_lock lock(mutex_);
-      const bool in_time = over_.wait_for(lock, at_most, [this] { return done_; });
-      if (!in_time) {
-        late_ = true;
-        act();
-      }
-    });
-    if (!thread) return fail(thread.error());
-    thread_ = std::move(*thread);
-    return {};
-  }
-
-  // True when the bound was passed.
-  bool stop() {
-    {
-      std::lock_guard lock(mutex_);
-      done_ = true;
-    }
-    over_.notify_one();
-    if (thread_.joinable()) thread_.join();
-    return late_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable over_;
-  bool done_ = false;
-  bool late_ = false;
-  std::thread thread_;  // last: it uses the members above
-};
-
-}  // namespace
-
 Result<ClaimRef> Store::guarded_claim(const GuardRequest& request, const FileNames& names) {
   ClaimRef claim{request.key, request.claim.value_or(ClaimId{}), request.epoch};
   if (request.claim) return claim;

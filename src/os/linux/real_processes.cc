@@ -168,6 +168,10 @@ std::string RealProcesses::directory_of(std::int32_t pid) const {
   return sees(pid) ? escape_controls(read_proc_link(proc_path(pid, "cwd"))) : std::string{};
 }
 
+std::string RealProcesses::executable() const {
+  return self_.proc_usable ? read_proc_link("/proc/self/exe") : std::string{};
+}
+
 int RealProcesses::death_descriptor(std::int32_t pid) const {
   return pid > 0 ? open_pidfd(pid).release() : -1;
 }

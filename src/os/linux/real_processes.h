@@ -18,6 +18,7 @@ class RealProcesses final : public env::Processes {
   RealProcesses();
 
   const Standpoint& self() const override { return self_; }
+  std::string executable() const override;
   bool forked() const override;
   ProcessSight look(std::int32_t pid) const override;
   bool ending(std::int32_t pid, std::uint64_t start_ticks) const override;

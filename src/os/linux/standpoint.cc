@@ -32,7 +32,7 @@ std::string machine_id() {
 std::string host_name() {
   std::array<char, limits::kHostBytes + 1> buffer{};
   if (gethostname(buffer.data(), buffer.size() - 1) != 0) return {};
-  return escape_controls(to_lower_ascii(trim(buffer.data())));
+  return buffer.data();
 }
 
 std::string working_directory() {
@@ -76,7 +76,8 @@ Standpoint read_standpoint() {
   self.identity.pid_namespace = namespace_inode("/proc/self/ns/pid");
   self.identity.time_namespace = namespace_inode("/proc/self/ns/time");
   self.identity.user = geteuid();
-  self.host = host_name();
+  self.host_name = host_name();
+  self.host = escape_controls(to_lower_ascii(trim(self.host_name)));
   self.user_name = user_name_of(geteuid());
   const ProcFile cmdline = read_proc_file("/proc/self/cmdline");
   self.command =

@@ -1,0 +1,125 @@
+// Is it still ours? There is no TTL and no sign of life to write: the holder's life is its sign.
+#include "base/limits.h"
+#include "engine/receiver/store.h"
+#include "model/side_files.h"
+
+namespace tenure::receiver {
+
+Store::Store(std::shared_ptr<env::Directory> folder, env::Environment environment, ReceiverOptions options,
+             Traits traits)
+    : core_(std::move(folder), std::move(environment), std::move(options)), traits_(std::move(traits)) {}
+
+Result<void> Store::check_process() const {
+  if (!core_.environment.processes->forked()) return {};
+  return fail(Code::wrong_process,
+              "this space was opened by the parent of this process; a forked child has no part in it",
+              "open it in this process");
+}
+
+std::optional<Held> Store::held(const ClaimRef& claim) {
+  std::lock_guard lock(mutex_);
+  if (held_ && held_->claim == claim.claim && held_->epoch == claim.epoch) return held_;
+  return std::nullopt;
+}
+
+void Store::keep_held(Held held) {
+  std::lock_guard lock(mutex_);
+  held_ = std::move(held);
+}
+
+void Store::drop_held(const ClaimId& claim) {
+  std::optional<Held> former;  // let go of outside the lock
+  std::lock_guard lock(mutex_);
+  if (held_ && held_->claim == claim) former.swap(held_);
+}
+
+std::unexpected<Error> Store::lost(const Key& key, Epoch epoch, const Look& look, const std::string& why) {
+  Error error{Code::lost, key.text() + " is lost: ", "", nullptr};
+  auto content = core_.root->read(kRevoked, limits::kRecordBytes);
+  auto revocation =
+      content && *content ? decode_revocation((*content)->bytes) : Result<Revocation>(fail(Code::damaged, ""));
+  if (revocation && revocation->epoch == epoch) {
+    error.message += "revoked by " + revocation->by_user + " (pid " + std::to_string(revocation->by_pid) + " on " +
+                     revocation->by_host + "): " + revocation->reason;
+  } else if (!why.empty()) {
+    error.message += why;
+  } else if (look.nobody()) {
+    error.message += "it was given back or taken away, and nobody holds it";
+  } else if (look.sidecar) {
+    error.message += "it is held by another claim under epoch " + look.sidecar->epoch.text();
+  } else {
+    error.message += "it is held by a process of pi-amq, which gives no epochs";
+  }
+  error.holder = std::make_shared<const Observation>(observe(core_, look));
+  return fail(std::move(error));
+}
+
+// Reads the sidecar alone where it is the one that is asked for; else all there is to say why not.
+Result<Look> Store::current(const Key& key, const std::optional<ClaimId>& claim, Epoch epoch) {
+  const auto is_asked_for = [&](const ReceiverSidecar& sidecar) {
+    return sidecar.epoch == epoch && (!claim || sidecar.claim == *claim);
+  };
+  auto folder = core_.root->open_folder(kLease);
+  if (folder && *folder != nullptr) {
+    auto content = (*folder)->read(kSidecar, limits::kRecordBytes);
+    auto sidecar = content && *content ? decode_receiver_sidecar((*content)->bytes)
+                                       : Result<ReceiverSidecar>(fail(Code::damaged, ""));
+    if (sidecar && is_asked_for(*sidecar)) {
+      Look look;
+      look.folder = std::move(*folder);
+      look.sidecar = std::move(*sidecar);
+      return look;
+    }
+  }
+  auto now = look(core_);
+  if (!now) return fail(now.error());
+  if (now->sidecar && is_asked_for(*now->sidecar)) return now;
+  const bool torn = !now->sidecar && claim && held({key, *claim, epoch}) && is_ours(now->generation());
+  if (torn) {
+    return fail(Code::damaged, core_.path_of(kLease) + "/" + kSidecar + " is missing or damaged",
+                "stop the work, release, and claim it again");
+  }
+  if (claim) drop_held(*claim);
+  return lost(key, epoch, *now, "");
+}
+
+Result<Renewal> Store::renew(const ClaimRef& claim) {
+  if (auto own = check_process(); !own) return fail(own.error());
+  auto now = current(claim.key, claim.claim, claim.epoch);
+  if (!now) return fail(now.error());
+  return Renewal{claim.epoch, std::nullopt, std::nullopt};
+}
+
+Result<Standing> Store::verify(const ClaimRef& claim) {
+  if (auto own = check_process(); !own) return fail(own.error());
+  auto now = current(claim.key, claim.claim, claim.epoch);
+  if (!now) return fail(now.error());
+  return Standing{claim.epoch, std::nullopt};
+}
+
+Result<Observation> Store::holder(const Key& key) {
+  if (key.text() != kReceiverKey) {
+    Observation none(key);
+    none.why = "a receiver: space has one key, receiver";
+    return none;
+  }
+  auto now = look(core_);
+  if (!now) return fail(now.error());
+  Observation seen = observe(core_, *now);
+  if (now->nobody()) {
+    auto epochs = Epochs::read(core_);
+    if (epochs) seen.epoch = epochs->highest();
+  }
+  return seen;
+}
+
+Result<std::vector<Observation>> Store::list(const std::string& prefix) {
+  std::vector<Observation> all;
+  if (!std::string(kReceiverKey).starts_with(prefix)) return all;
+  auto seen = holder(*Key::parse(kReceiverKey));
+  if (!seen) return fail(seen.error());
+  if (seen->state != State::free) all.push_back(std::move(*seen));
+  return all;
+}
+
+}  // namespace tenure::receiver

@@ -1,0 +1,49 @@
+// Pass: a record of this process, ready to stand as the guard or as an intent by a further name of its file.
+//
+// Its first byte is locked as long as the pass and the process live, so that whoever honours locks need not guess by
+// the pid. Its bytes are durable before it stands anywhere: a loss of power must not leave half a guard, which pi-amq
+// would respect for ever. Linked, not written: a release needs no room on the disk.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "engine/receiver/core.h"
+#include "model/receiver_record.h"
+
+namespace tenure::receiver {
+
+struct Pass {
+  std::shared_ptr<env::Directory> folder;  // where its file lies, by whatever name the folder is known
+  std::string name;
+  std::string generation;
+  std::shared_ptr<env::LifeLock> life;
+  // Set while it stands as the guard: one thread of this process at a time.
+  std::shared_ptr<std::atomic_flag> use = std::make_shared<std::atomic_flag>();
+
+  FileIdentity identity() const { return life->identity(); }
+};
+
+// What this process writes into its records. Code::unreachable where it does not know itself well enough.
+Result<ReceiverProcess> own_process(const Core& core, const std::string& generation);
+
+Result<Pass> make_pass(const Core& core, std::shared_ptr<env::Directory> folder, const std::string& name,
+                       const std::string& generation, bool keep_descriptor);
+
+// A pass of its own for one call, of a process that does not hold the lease. Its file goes with it.
+class Draft {
+ public:
+  static Result<Draft> make(const Core& core);
+  Draft(Draft&& other) noexcept;
+  Draft& operator=(Draft&&) = delete;
+  ~Draft();
+  const Pass& pass() const { return pass_; }
+
+ private:
+  Draft(const Core& core, Pass pass) : core_(&core), pass_(std::move(pass)) {}
+  const Core* core_;
+  Pass pass_;
+};
+
+}  // namespace tenure::receiver

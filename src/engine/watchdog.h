@@ -1,0 +1,35 @@
+// Watchdog: the bound of work under guard, kept by a thread of its own, since the work has the caller's.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "tenure/error.h"
+#include "tenure/time.h"
+
+namespace tenure {
+
+// Calls `when_late` once, on its thread, if it is not told in time that the work is over.
+class Watchdog {
+ public:
+  Watchdog() = default;
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+  ~Watchdog() { stop(); }
+
+  // Code::limit_reached: no further thread can be had.
+  Result<void> start(Duration at_most, std::function<void()> when_late);
+  // True when the bound was passed; `when_late` has returned by then.
+  bool stop();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool done_ = false;
+  bool late_ = false;
+  std::thread thread_;  // last: it uses the members above
+};
+
+}  // namespace tenure
