@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "os/linux/local_directory.h"
 #include "os/linux/scratch_test.h"
 
 namespace tenure::os {
@@ -455,6 +456,49 @@ TEST_F(FoldersTest, AWatchSeesTheNamesOfItsOwnFolder) {
   EXPECT_TRUE((*inside)->wait(std::chrono::seconds(30), nullptr, -1)->everything) << "it was moved itself";
   ASSERT_TRUE(*inner->create("b", "1", false));
   EXPECT_THAT((*inside)->wait(std::chrono::seconds(30), nullptr, -1)->names, testing::Contains("b"));
+}
+
+TEST_F(FoldersTest, ADeathIsToldInTheFolderThroughWhichTheLifeLockWasTaken) {
+  const auto many = many_names();
+  ASSERT_TRUE(*many->make_folder("in"));
+  Child holder([&](Child& self) {
+    const auto inner = *many->open_folder("in");
+    const auto life = inner->take_life("life", "life.new", false, false);
+    if (!life || !inner->link("life", *many, "guard")) return 1;
+    self.tell();
+    return self.told() ? 0 : 2;
+  });
+  ASSERT_TRUE(holder.told());
+  ASSERT_EQ(*many->move("in", *many, "lock"), Moved::moved);
+  auto outside = many->watch();
+  auto inside = in(*many, "lock")->watch();
+  ASSERT_TRUE(outside && inside);
+  holder.tell();
+  EXPECT_THAT((*inside)->wait(std::chrono::seconds(30), nullptr, -1)->names, ElementsAre("life"));
+  EXPECT_THAT((*outside)->wait(Duration::zero(), nullptr, -1)->names, IsEmpty()) << "its other name is not told of";
+  EXPECT_EQ(holder.wait(), 0);
+  EXPECT_TRUE(eventually([&] { return many->probe_life("guard", std::nullopt).sight == LifeSight::free; }));
+}
+
+// ---- the folder of a local space, of which no descriptor is kept
+
+TEST_F(FoldersTest, AFolderThatIsOpenedForEachCallTakesPart) {
+  const auto place = LocalPlace::find(scratch.path(), false, {.most_links = 2}, true);
+  if (!place) GTEST_SKIP() << "NOT TESTED: " << place.error().message;
+  LocalDirectory local(*place);
+  ASSERT_TRUE(*local.make_folder("in"));
+  const auto inner = in(local, "in");
+  ASSERT_TRUE(*local.create("a", "1", true));
+  EXPECT_EQ(*local.move("a", *inner, "a"), Moved::moved);
+  EXPECT_TRUE(*inner->link("a", local, "b"));
+  EXPECT_EQ(read(local, "b"), "1");
+  EXPECT_EQ(*inner->move("a", local, "b"), Moved::taken);
+  EXPECT_TRUE(*local.remove("b"));
+  EXPECT_EQ(*inner->move("a", local, "b"), Moved::moved);
+  EXPECT_EQ(local.look("b")->kind, EntryKind::file);
+  EXPECT_EQ(*local.identity(), *folder->identity());
+  EXPECT_TRUE(*local.remove_folder("in"));
+  EXPECT_TRUE(*folder->link("b", local, "c")) << "it reaches into one that is kept open, and the other way round";
 }
 
 }  // namespace
