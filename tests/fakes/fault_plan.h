@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -62,6 +63,11 @@ class FaultPlan {
     std::lock_guard lock(mutex_);
     by_name_[{name, count_of(name) + nth}] = fault;
   }
+  // Just before the `nth` call of that name from now on, once: what others do meanwhile.
+  void before(const std::string& name, std::uint64_t nth, std::function<void()> act) {
+    std::lock_guard lock(mutex_);
+    before_[{name, count_of(name) + nth}] = std::move(act);
+  }
   // Every call of that name, until clear().
   void always(const std::string& name, Fault fault) {
     std::lock_guard lock(mutex_);
@@ -81,6 +87,7 @@ class FaultPlan {
 
   // For the fake: counts this call and tells what becomes of it.
   std::optional<Fault> next(const std::string& name) {
+    if (auto act = meanwhile(name)) act();
     std::lock_guard lock(mutex_);
     if (!Background::here()) {
       calls_.push_back(name);
@@ -93,6 +100,15 @@ class FaultPlan {
   }
 
  private:
+  std::function<void()> meanwhile(const std::string& name) {
+    std::lock_guard lock(mutex_);
+    if (Background::here()) return nullptr;
+    auto it = before_.find({name, count_of(name) + 1});
+    if (it == before_.end()) return nullptr;
+    auto act = std::move(it->second);
+    before_.erase(it);
+    return act;
+  }
   std::uint64_t count_of(const std::string& name) const {
     auto it = counts_.find(name);
     return it == counts_.end() ? 0 : it->second;
@@ -104,6 +120,7 @@ class FaultPlan {
   std::map<std::uint64_t, Fault> by_number_;
   std::map<std::pair<std::string, std::uint64_t>, Fault> by_name_;
   std::map<std::string, Fault> always_;
+  std::map<std::pair<std::string, std::uint64_t>, std::function<void()>> before_;
 };
 
 }  // namespace tenure::fakes

@@ -45,6 +45,11 @@ Error Store::given_up(const ClaimRef& claim, Error error) {
 Result<std::unique_ptr<Store::Entered>> Store::enter(const std::optional<ClaimRef>& claim, const Bound& bound) {
   auto entered = std::make_unique<Entered>();
   if (claim) entered->held = held(*claim);
+  if (entered->held) {
+    // Somebody may have taken the lease away, and our pass with it.
+    auto there = entered->held->pass.folder->look(kLife);
+    if (!there || there->identity != entered->held->pass.identity()) entered->held.reset();
+  }
   if (!entered->held) {
     auto draft = Draft::make(core_);
     if (!draft) return fail(draft.error());
