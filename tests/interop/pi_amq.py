@@ -4,10 +4,11 @@
 As a module: Receiver, with acquire(), release(), with_current_lease() and inspect(). As a program it is one pi-amq
 process, since a lease belongs to the process that took it:
 
-    pi_amq.py [--root ID] [--session ID] [--session-file PATH] [--guard-wait-ms N] NAMESPACE [COMMAND [GENERATION]]
+    pi_amq.py [--root ID] [--session ID] [--session-file PATH] [--guard-wait-ms N] [--stop-at N]
+              NAMESPACE [COMMAND [GENERATION]]
 
-With a COMMAND it answers that one and ends. Otherwise it reads commands from its input, a line each, and answers each
-with a line of JSON:
+With --stop-at it stops itself (SIGSTOP) before the Nth change that it makes. With a COMMAND it answers that one and
+ends. Otherwise it reads commands from its input, a line each, and answers each with a line of JSON:
 
     acquire              {"status": "acquired", "owner": {...}, "reclaimed": {...} or null}, {"status": "held", "owner":
                          {...}} or {"status": "refused", "reason": "...", "diagnostic": "..."}
@@ -30,6 +31,7 @@ import os
 import posixpath
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -595,16 +597,31 @@ def say(answer):
     print(json.dumps(answer), flush=True)
 
 
+def stop_at(wanted):
+    """For on_step."""
+    count = 0
+
+    def step(_):
+        nonlocal count
+        count += 1
+        if count == wanted:
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    return step
+
+
 def main():
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--root", default="root")
     parser.add_argument("--session", default="session")
     parser.add_argument("--session-file", default="/session.jsonl")
     parser.add_argument("--guard-wait-ms", type=int, default=GUARD_WAIT_MS)
+    parser.add_argument("--stop-at", type=int, default=0)
     parser.add_argument("namespace")
     parser.add_argument("command", nargs="*")
     wanted = parser.parse_args()
-    receiver = Receiver(wanted.namespace, wanted.root, wanted.session, wanted.session_file, wanted.guard_wait_ms)
+    receiver = Receiver(wanted.namespace, wanted.root, wanted.session, wanted.session_file, wanted.guard_wait_ms,
+                        on_step=stop_at(wanted.stop_at))
     program = Program(receiver, sys.stdin)
     if wanted.command:
         say(program.answer(wanted.command))

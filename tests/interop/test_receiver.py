@@ -56,7 +56,10 @@ def error_of(done):
 class Interop(Case):
     def setUp(self):
         super().setUp()
-        self.namespace = self.path("namespace")
+        self.use(self.path("namespace"))
+
+    def use(self, namespace):
+        self.namespace = namespace
         # In a container only its own processes are seen. All of the test's are among them.
         alone = "" if os.readlink("/proc/self/ns/pid") == INITIAL_NAMESPACE else "&namespaces=one"
         self.env["TENURE_SPACE"] = f"receiver:{self.namespace}?root=root{alone}"
