@@ -24,7 +24,7 @@ constexpr std::array kRows = {
     Row{"SHELL", "", {Kind::words, "bash zsh fish"}},
     Row{"COMMAND", "", {Kind::commands, ""}},
     Row{"-", "", {Kind::words, "-"}},
-    Row{"--space", "", {Kind::words, "local: system: files:"}},
+    Row{"--space", "", {Kind::words, "local: system: files: receiver:"}},
     Row{"--wait", "", {Kind::words, "0 forever"}},
     Row{"--until", "", {Kind::words, "main tree"}},
     Row{"--cgroup", "", {Kind::words, "auto never require"}},

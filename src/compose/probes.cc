@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "compose/default_space.h"
 #include "compose/probes_local.h"
+#include "compose/receiver_spaces.h"
 #include "compose/space_url.h"
 #include "model/file_names.h"
 #include "model/lease_record.h"
@@ -116,6 +117,7 @@ std::vector<Probe> probe_engine(const os::ProbeFolder& folder, const SpaceUrl& u
   std::vector<Probe> probes = {os::probe_overwrite(folder),    os::probe_replace(folder),
                                os::probe_rename_flags(folder), os::probe_unnamed_file(folder),
                                os::probe_sync(folder),         os::probe_flock(folder)};
+  if (url.kind == SpaceUrl::Kind::receiver) probes.push_back(os::probe_second_name(folder));
   append(probes, os::probe_life_and_watch(folder));
   return probes;
 }
@@ -133,12 +135,13 @@ std::vector<Probe> probe_files_in(const std::string& nearest, const SpaceUrl& ur
 std::vector<Probe> probe_place(const Place& place) {
   std::vector<Probe> probes = {probe_space(place)};
   const bool local = place.url.kind == SpaceUrl::Kind::local;
+  const bool receiver = place.url.kind == SpaceUrl::Kind::receiver;
   const os::FolderChecks checks{place.url.group_ok, place.url.any_owner || place.url.system, false};
   const std::string leases = place.folder + "/leases";
   if (place.nearest == place.folder) {
     probes.push_back(os::probe_folder_rights(place.folder, checks));
     std::error_code error;
-    if (!local && probes.back().finding == Probe::Finding::good && fs::is_directory(leases, error)) {
+    if (!local && !receiver && probes.back().finding == Probe::Finding::good && fs::is_directory(leases, error)) {
       probes.back() = os::probe_folder_rights(leases, checks);
     }
   }
@@ -147,7 +150,9 @@ std::vector<Probe> probe_place(const Place& place) {
   probes.push_back(os::probe_file_system(place.nearest));
   probes.push_back(os::probe_room(place.nearest));
   append(probes, probe_files_in(place.nearest, place.url));
-  if (!local) {
+  if (receiver) {
+    append(probes, receiver_spaces::probe(place.url));
+  } else if (!local) {
     probes.push_back(probe_agentmux(leases, place.url));
   } else if (place.nearest == place.folder) {
     append(probes, probe_local_space(place.url));
@@ -166,6 +171,7 @@ std::vector<Probe> probe_url(const std::string& text) {
   if (place.folder.front() != '/') place.folder = os::working_directory() + "/" + place.folder;
   place.folder = fs::path(place.folder).lexically_normal().string();
   while (place.folder.size() > 1 && place.folder.back() == '/') place.folder.pop_back();
+  if (place.url.kind == SpaceUrl::Kind::receiver) place.url.folder = place.folder;
   place.nearest = nearest_folder(place.folder);
   return probe_place(place);
 }

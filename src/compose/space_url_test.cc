@@ -18,6 +18,25 @@ TEST(SpaceUrl, LocalAndSystemSpacesComeBackAsTheyWere) {
   EXPECT_EQ(text_of(*parse_space_url("system:default")), "system:");
 }
 
+TEST(SpaceUrl, ReceiverSpacesComeBackAsTheyWere) {
+  for (const char* text : {"receiver:/srv/ns", "receiver:ns", "receiver:/a%20b?root=agent-7",
+                           "receiver:/ns?root=a%26b&namespaces=one&owner=any&group=yes"}) {
+    const auto url = parse_space_url(text);
+    ASSERT_TRUE(url) << text << ": " << url.error().message;
+    EXPECT_EQ(url->kind, SpaceUrl::Kind::receiver);
+    EXPECT_EQ(text_of(*url), text);
+  }
+  EXPECT_EQ(parse_space_url("receiver:/ns?root=a%26b")->root, "a&b");
+  for (const std::string& text : {std::string("receiver:"), std::string("receiver:/ns?root="),
+                                  "receiver:/ns?root=" + std::string(257, 'r'), std::string("receiver:/ns?root=a%0Ab"),
+                                  std::string("receiver:/ns?volatile"), std::string("receiver:/ns?namespaces=two"),
+                                  std::string("files:/ns?root=x"), std::string("files:/ns?volatile")}) {
+    const auto url = parse_space_url(text);
+    ASSERT_FALSE(url) << text;
+    EXPECT_EQ(url.error().code, Code::bad_url) << text;
+  }
+}
+
 TEST(SpaceUrl, WhoSharesASystemSpaceIsItsGroup) {
   EXPECT_TRUE(parse_space_url("system:team")->group_ok);
   EXPECT_FALSE(parse_space_url("local:team")->group_ok);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "compose/default_space.h"
 #include "compose/local_spaces.h"
+#include "compose/receiver_spaces.h"
 #include "compose/space_holders.h"
 #include "compose/space_url.h"
 #include "model/file_names.h"
@@ -67,6 +68,9 @@ bool is_space(const std::string& path) {
 bool is_local(const SpaceUrl& url) {
   return url.kind == SpaceUrl::Kind::local;
 }
+bool is_receiver(const SpaceUrl& url) {
+  return url.kind == SpaceUrl::Kind::receiver;
+}
 
 // A folder in which spaces of one kind lie, each under its name.
 struct Shelf {
@@ -121,11 +125,15 @@ SpaceInfo describe(const SpaceUrl& url) {
   info.path = folder_of(url);
   info.name = fs::path(info.path).filename().string();
   info.url = spelt(url);
-  info.engine = is_local(url) ? "local" : "files";
+  info.engine = is_local(url) ? "local" : is_receiver(url) ? "receiver" : "files";
   const auto usual = place_of({});
   info.is_default = usual && is_local(url) && folder_of(*usual) == info.path;
   if (is_local(url)) {
     local_spaces::describe(info, url);
+    return info;
+  }
+  if (is_receiver(url)) {
+    receiver_spaces::describe(info, url);
     return info;
   }
   info.interrupted = os::Withdrawn::left_behind(url.folder, kLeases);
@@ -242,9 +250,16 @@ Result<InitOutcome> init_space(std::string_view text, const SpaceLimits& limits)
   }
   if (limits.keys || limits.members) {
     return fail(Code::unsupported,
-                "a files: space has no table whose limits could be set: it takes keys while there is room "
-                "on the disk",
+                "a files: or receiver: space has no table whose limits could be set: it takes keys while there is "
+                "room on the disk",
                 "leave out --keys and --members");
+  }
+  if (is_receiver(*url)) {
+    auto made = receiver_spaces::init(*url);
+    if (!made) return fail(made.error());
+    made->space = describe(*url);
+    made->space.is_chosen = true;
+    return made;
   }
   const StateFolder state = state_folder();
   if (lies_in(url->folder, normal(state.path)) && !settle(state)) {
@@ -280,6 +295,7 @@ Result<InitOutcome> init_space(std::string_view text, const SpaceLimits& limits)
 Result<MoveOutcome> move_space(std::string_view text, const std::string& new_path) {
   auto from = place_of(text);
   if (!from) return fail(from.error());
+  if (is_receiver(*from)) return receiver_spaces::refuse(*from, "move");
   SpaceUrl target = *from;
   target.folder = new_path;
   if (new_path.empty()) return fail(Code::usage, "the new path of the space is missing");
@@ -320,6 +336,10 @@ Result<MoveOutcome> move_space(std::string_view text, const std::string& new_pat
 Result<RepairOutcome> repair_space(std::string_view text, const std::string& reason) {
   auto url = place_of(text);
   if (!url) return fail(url.error());
+  if (is_receiver(*url)) {
+    return fail(Code::unsupported, "a receiver: space has a repair of its own",
+                "tenure repair " + escape_controls(text_of(*url)));
+  }
   if (!is_local(*url)) {
     return fail(Code::unsupported, "a files: space keeps an epoch for each key, and has nothing to repair as a whole",
                 "tenure revoke --force --reason TEXT KEY, for the key that is refused");
@@ -337,6 +357,7 @@ Result<RepairOutcome> repair_space(std::string_view text, const std::string& rea
 Result<PurgeOutcome> purge_space(std::string_view text, bool force) {
   auto url = place_of(text);
   if (!url) return fail(url.error());
+  if (is_receiver(*url)) return receiver_spaces::refuse(*url, "remove");
   if (is_local(*url)) {
     auto purged = local_spaces::purge(*url, force);
     if (!purged) return fail(with_url(purged.error(), *url));

@@ -27,7 +27,7 @@ struct SpaceInfo {
   std::string name;         // the last part of its path
   std::string url;          // opens it
   std::string path;         // absolute: DIR of files:DIR, the folder that has `leases` in it
-  std::string engine;       // "files", "local"
+  std::string engine;       // "files", "local", "receiver"
   std::string file_system;  // "ext4"; empty when it cannot be asked
   std::size_t files = 0;    // of the space
   std::uint64_t bytes = 0;  // allotted to them

@@ -78,6 +78,7 @@ class FaultPlan {
     by_number_.clear();
     by_name_.clear();
     always_.clear();
+    before_.clear();
   }
   // The names of all calls so far: how many there are to fail one by one, and which one failed.
   std::vector<std::string> calls() const {

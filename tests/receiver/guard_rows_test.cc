@@ -6,7 +6,7 @@ namespace {
 
 class GuardRows : public ReceiverWorld {};
 
-TEST_F(GuardRows, ALiveGuardIsWaitedForAndNobodyIsTouched) {
+TEST_F(GuardRows, L16_a_live_guard_is_waited_for_within_one_deadline_and_nobody_is_touched) {
   const ReceiverProcess guard = record_of(world->spawn({}), "gen-g");
   place_guard(guard);
   const MonotonicTime before = clock->monotonic();
@@ -17,7 +17,7 @@ TEST_F(GuardRows, ALiveGuardIsWaitedForAndNobodyIsTouched) {
   EXPECT_EQ(names(), std::vector<std::string>{receiver::kGuard}) << "nothing of the claim is left";
 }
 
-TEST_F(GuardRows, BusyIsNotLost) {
+TEST_F(GuardRows, L9_busy_is_not_lost) {
   const Client one = client();
   auto grant = one.engine->try_claim(request());
   ASSERT_TRUE(grant);
@@ -128,7 +128,7 @@ TEST_F(GuardRows, AnIntentThatAppearsAfterTheGuardWasMadeSendsUsOut) {
   EXPECT_FALSE(there(kOwnerPath));
 }
 
-TEST_F(GuardRows, ANewcomersGuardThatIsMovedForTheStaleOneIsPutBack) {
+TEST_F(GuardRows, L12_a_newcomers_guard_that_is_moved_for_the_stale_one_is_put_back) {
   const ProcessNumber dead = world->spawn({});
   place_guard(record_of(dead, "gen-g"));
   world->kill(dead);
@@ -142,7 +142,7 @@ TEST_F(GuardRows, ANewcomersGuardThatIsMovedForTheStaleOneIsPutBack) {
   EXPECT_TRUE(names(receiver::kQuarantine).empty()) << "nobody living is filed among the dead";
 }
 
-TEST_F(GuardRows, AFullDiskKeepsNobodyFromGivingBackOrFromGuardedWork) {
+TEST_F(GuardRows, D3_a_full_disk_keeps_nobody_from_giving_back_or_from_guarded_work) {
   const Client one = client();
   auto grant = one.engine->try_claim(request());
   ASSERT_TRUE(grant);
@@ -175,7 +175,7 @@ TEST_F(GuardRows, GuardedWorkKeepsPiAmqOutByItsOwnRule) {
   EXPECT_FALSE(there(receiver::kGuard));
 }
 
-TEST_F(GuardRows, ReleaseByAnybodyButTheCurrentClaimChangesNothing) {
+TEST_F(GuardRows, S4_release_by_anybody_but_the_current_claim_changes_nothing) {
   const Client one = client();
   auto grant = one.engine->try_claim(request());
   ASSERT_TRUE(grant);

@@ -32,7 +32,7 @@ class Keeping : public ReceiverWorld {
   }
 };
 
-TEST_F(Keeping, EpochsBeginAtOneAndRise) {
+TEST_F(Keeping, F5_epochs_begin_at_one_and_rise) {
   EXPECT_EQ(turn(), Epoch(1));
   EXPECT_EQ(turn(), Epoch(2));
   EXPECT_EQ(turn(), Epoch(3));
@@ -55,7 +55,7 @@ TEST_F(Keeping, OfADamagedSlotTheEpochsJump) {
   }
 }
 
-TEST_F(Keeping, WithBothDamagedClaimsAreRefusedUntilTheyAreRepaired) {
+TEST_F(Keeping, F1_with_both_slots_damaged_claims_are_refused_until_they_are_repaired) {
   const Epoch before = turn();
   damage_slots(true, true);
   EXPECT_EQ(refusal(), Code::epoch_unreadable);
@@ -71,7 +71,7 @@ TEST_F(Keeping, WithBothDamagedClaimsAreRefusedUntilTheyAreRepaired) {
   EXPECT_EQ(names(receiver::kQuarantine).size(), 1U) << "the damaged counter is kept";
 }
 
-TEST_F(Keeping, ACopiedFolderJumps) {
+TEST_F(Keeping, F8_a_copied_folder_jumps) {
   const Epoch before = turn();
   std::string bytes = *disk->bytes(receiver::kEpochs);
   const EpochSlot elsewhere{before, 424'242};
@@ -79,7 +79,7 @@ TEST_F(Keeping, ACopiedFolderJumps) {
   EXPECT_GT(turn(), Epoch(1'000'000'000)) << "its former place may have given higher ones since";
 }
 
-TEST_F(Keeping, WhatTheDeadLeftIsSweptAndWhatTheLivingMakeIsNot) {
+TEST_F(Keeping, D2_what_the_dead_left_is_swept_and_what_the_living_make_is_not) {
   // Somebody dies in the course of making a lease, and one of pi-amq too.
   const Client mortal = client();
   disk->faults(mortal.process)->at("create.write", 2, {fakes::Fault::Kind::die_after, Code::internal});

@@ -100,14 +100,14 @@ TEST_F(OwnerRows, TheDeadAreDisplacedAndTheirLeaseIsKept) {
   check(owner, "a zombie");
 }
 
-TEST_F(OwnerRows, TheExecutableIsNoPartOfAnIdentity) {
+TEST_F(OwnerRows, M1_the_executable_is_no_part_of_an_identity) {
   ReceiverOwner owner = owner_of(world->spawn({}));
   owner.process.executable = "/usr/bin/node (deleted)";
   place_owner(owner);
   EXPECT_EQ(refusal(), Code::held);
 }
 
-TEST_F(OwnerRows, ARenamedHostLocksNobodyOutAndIsNoDeath) {
+TEST_F(OwnerRows, L3_a_renamed_host_locks_nobody_out_and_is_no_death) {
   const Client one = client({.host = "old-name"});
   auto grant = one.engine->try_claim(request());
   ASSERT_TRUE(grant);
@@ -130,7 +130,7 @@ TEST_F(OwnerRows, OfAnotherHostIsRemote) {
   EXPECT_EQ(disk->bytes(kOwnerPath), encode(owner));
 }
 
-TEST_F(OwnerRows, ARecordOfMacOsIsUnknown) {
+TEST_F(OwnerRows, M9_a_record_of_macos_is_unknown) {
   ReceiverOwner owner = owner_of(world->spawn({}));
   owner.process.start_identity = "Mon Nov 30 10:26:50 2026";
   owner.process.boot_identity = "{ sec = 1764498410, usec = 0 } Sun Nov 30 10:26:50 2026";
@@ -139,7 +139,7 @@ TEST_F(OwnerRows, ARecordOfMacOsIsUnknown) {
   EXPECT_TRUE(says("unverifiable-owner")) << message_;
 }
 
-TEST_F(OwnerRows, WhoCannotBeSeenIsUnverifiable) {
+TEST_F(OwnerRows, M4_who_cannot_be_seen_is_unverifiable) {
   const ProcessNumber dead = world->spawn({});
   place_owner(owner_of(dead));
   world->kill(dead);
@@ -158,7 +158,7 @@ TEST_F(OwnerRows, AnOwnerInAContainerIsSeenFromOutsideByItsOwnNumber) {
   EXPECT_TRUE(newcomer()) << "nowhere under this kernel";
 }
 
-TEST_F(OwnerRows, WhateverIsNoOwnerRecordIsCorruptAndStays) {
+TEST_F(OwnerRows, L4_whatever_is_no_owner_record_is_corrupt_and_stays) {
   std::ifstream table(TENURE_SOURCE_DIR "/tests/interop/pi-amq/cases.tsv");
   int rows = 0;
   for (std::string line; std::getline(table, line);) {
@@ -213,6 +213,36 @@ TEST_F(OwnerRows, WhoPutsItsLeaseThereWithoutTheGuardIsNotReplaced) {
   ASSERT_FALSE(claimed);
   EXPECT_EQ(claimed.error().code, Code::held) << claimed.error().message;
   EXPECT_EQ(names(), (std::vector<std::string>{receiver::kLease, receiver::kEpochs})) << "nothing is left behind";
+}
+
+// A holder gives back and another takes it, between any two calls of the look.
+TEST_F(OwnerRows, D6_a_hand_off_under_a_look_is_never_called_damage) {
+  int hand_offs = 0;
+  for (const char* call : {"look", "open_folder", "read", "probe_life"}) {
+    for (std::uint64_t nth = 1; nth <= 4; ++nth) {
+      SCOPED_TRACE(std::string(call) + " " + std::to_string(nth));
+      const Client first = client();
+      const Client second = client();
+      const Client onlooker = client();
+      auto grant = first.engine->try_claim(request("first"));
+      ASSERT_TRUE(grant) << grant.error().message;
+      std::optional<Grant> next;
+      disk->faults(onlooker.process)->before(call, nth, [&] {
+        ASSERT_TRUE(first.engine->release(ref(*grant)));
+        auto taken = second.engine->try_claim(request("second"));
+        ASSERT_TRUE(taken) << taken.error().message;
+        next = *taken;
+        ++hand_offs;
+      });
+      auto seen = onlooker.engine->holder(*Key::parse(kReceiverKey));
+      ASSERT_TRUE(seen) << seen.error().message;
+      EXPECT_EQ(seen->state, State::held) << seen->note;
+      EXPECT_EQ(seen->verdict.liveness, Liveness::live) << seen->verdict.evidence;
+      disk->faults(onlooker.process)->clear();
+      ASSERT_TRUE(next ? second.engine->release(ref(*next)) : first.engine->release(ref(*grant)));
+    }
+  }
+  EXPECT_GE(hand_offs, 6);
 }
 
 TEST_F(OwnerRows, OfOursWithADamagedOwnerRecordTheSidecarSpeaks) {

@@ -228,6 +228,11 @@ Result<Grant> Store::grant(const ClaimRequest& request, Prepared& prepared, Look
   auto placed = prepared.put_in_place();
   if (!placed) return fail(placed.error());
   if (!*placed) return fail(Code::section_busy, core_.path_of(kLease) + " was taken without the guard", "try again");
+  if (auto place = check_place(request.key); !place) {
+    (void)remove_folder(*core_.root, std::string(kLease));
+    return fail(Code::unreachable, core_.root->path() + " was moved or removed while it was claimed",
+                "open the space again");
+  }
   if (!next->note.empty()) grant.notes.push_back(next->note);
   grant.life_descriptor = pass.life->descriptor();
   keep_held({*claim, next->epoch, pass});

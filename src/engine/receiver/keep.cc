@@ -54,8 +54,18 @@ std::unexpected<Error> Store::lost(const Key& key, Epoch epoch, const Look& look
   return fail(std::move(error));
 }
 
+Result<void> Store::check_place(const Key& key) const {
+  auto in_place = core_.root->in_place();
+  if (!in_place) return fail(in_place.error());
+  if (*in_place) return {};
+  return fail(Code::lost,
+              key.text() + " is lost: " + core_.root->path() + " was moved or removed, and the lease with it",
+              "open the space again");
+}
+
 // Reads the sidecar alone where it is the one that is asked for; else all there is to say why not.
 Result<Look> Store::current(const Key& key, const std::optional<ClaimId>& claim, Epoch epoch) {
+  if (auto place = check_place(key); !place) return fail(place.error());
   const auto is_asked_for = [&](const ReceiverSidecar& sidecar) {
     return sidecar.epoch == epoch && (!claim || sidecar.claim == *claim);
   };

@@ -89,6 +89,19 @@ void judge_damage(const Core& core, Look& look) {
             : Verdict{Liveness::unknown, "the record is damaged and nothing else speaks for its holder"};
 }
 
+// Where the very process is to be seen under its number here, more is known of it than the record says.
+void add_what_is_seen(const Core& core, const ReceiverProcess& recorded, Holder& holder) {
+  const env::Processes& processes = *core.environment.processes;
+  const ProcessSight sight = processes.look(holder.process.pid);
+  if (sight.stat != ProcessSight::Stat::read || std::to_string(sight.start_ticks) != recorded.start_identity) return;
+  holder.process.start_ticks = sight.start_ticks;
+  holder.process.pid_namespace = core.self.identity.pid_namespace;
+  holder.process.time_namespace = core.self.identity.time_namespace;
+  const std::string command = processes.command_of(holder.process.pid);
+  if (!command.empty()) holder.command = command;
+  holder.directory = processes.directory_of(holder.process.pid);
+}
+
 Holder holder_of(const Core& core, const Look& look) {
   Holder holder;
   if (look.owner) {
@@ -117,12 +130,7 @@ Holder holder_of(const Core& core, const Look& look) {
   holder.process.boot_id = owner.process.boot_identity.value_or("");
   holder.command = owner.process.executable;
   if (const auto since = parse_receiver_date(owner.process.created_at)) holder.since = *since;
-  // What runs under that number is its command only where it is the very process.
-  if (look.occupant.verdict.liveness == Liveness::live && holder.process.pid > 0) {
-    const std::string command = core.environment.processes->command_of(holder.process.pid);
-    if (!command.empty()) holder.command = command;
-    holder.directory = core.environment.processes->directory_of(holder.process.pid);
-  }
+  if (look.occupant.verdict.liveness == Liveness::live) add_what_is_seen(core, owner.process, holder);
   return holder;
 }
 

@@ -62,7 +62,13 @@ Result<void> under_intent(const Core& core, const Pass& pass, const std::functio
   const std::string name = intent(pass.generation);
   auto said = pass.folder->link(pass.name, **folder, name);
   if (!said) return fail(said.error());
-  if (!*said) return fail(Code::section_busy, (*folder)->path() + "/" + name + " is there already");
+  if (!*said) {
+    // Ours, where it could not be withdrawn the last time.
+    auto entry = (*folder)->look(name);
+    if (!entry || entry->identity != pass.identity()) {
+      return fail(Code::section_busy, (*folder)->path() + "/" + name + " is there already", "try again");
+    }
+  }
   auto done = act();
   auto withdrawn = (*folder)->remove(name);
   if (!done) return done;

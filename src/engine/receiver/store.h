@@ -71,6 +71,8 @@ class Store {
   Result<void> move_lease(const Look& look, env::Directory& into, const std::string& name);
   std::unexpected<Error> refused(const Look& look, const rules::ClaimVerdict& verdict) const;
 
+  // Code::lost when the folder was moved: nobody who opens its path sees our lease any more.
+  Result<void> check_place(const Key& key) const;
   Result<Look> current(const Key& key, const std::optional<ClaimId>& claim, Epoch epoch);
   std::unexpected<Error> lost(const Key& key, Epoch epoch, const Look& look, const std::string& why);
   // Takes the lease away and deletes it; inside the guard.

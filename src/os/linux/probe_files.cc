@@ -75,6 +75,19 @@ Probe probe_replace(const ProbeFolder& folder) {
   return probe.good("rename replaced a file; a reader of the old one kept it");
 }
 
+Probe probe_second_name(const ProbeFolder& folder) {
+  const ProbeOf probe("second name", "a guard appears whole and only once, as a further name of a file");
+  const std::string first = folder.file("name.tmp");
+  const std::string second = folder.file("name.2.tmp");
+  if (!put(first, "guard")) return probe.bad(failed("writing a file"), kOtherDisk);
+  if (link(first.c_str(), second.c_str()) != 0) return probe.bad(failed("giving a file a second name"), kOtherDisk);
+  if (inode_of(first) != inode_of(second)) return probe.bad("the second name leads to another file", kOtherDisk);
+  if (link(first.c_str(), second.c_str()) == 0 || errno != EEXIST) {
+    return probe.bad("a name that is taken was given once more", kOtherDisk);
+  }
+  return probe.good("one was given, and refused (EEXIST) while it was taken");
+}
+
 Probe probe_rename_flags(const ProbeFolder& folder) {
   const ProbeOf probe("rename flags", "damaged files can be moved aside and spaces moved without replacing anything");
   const std::string first = folder.file("first.tmp");

@@ -1,4 +1,4 @@
-// Probes of what the files engine does to files, each tried in `folder`, a ProbeFolder.
+// Probes of what the engines of a folder do to files, each tried in `folder`, a ProbeFolder.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@ namespace tenure::os {
 
 Probe probe_overwrite(const ProbeFolder& folder);
 Probe probe_replace(const ProbeFolder& folder);
+Probe probe_second_name(const ProbeFolder& folder);
 Probe probe_rename_flags(const ProbeFolder& folder);
 Probe probe_unnamed_file(const ProbeFolder& folder);
 Probe probe_sync(const ProbeFolder& folder);
