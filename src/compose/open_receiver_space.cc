@@ -35,7 +35,10 @@ Result<Opened> open_folder(SpaceUrl& url, bool create, bool observe_only) {
   auto directory = os::RealDirectory::open(url.folder, create, checks);
   if (!directory) return fail(directory.error());
   Opened opened;
-  opened.options = {root_of(url), (*directory)->file_system().is_remote, url.one_namespace};
+  opened.options = {.root_id = root_of(url),
+                    .url = text_of(url),
+                    .shared_folder = (*directory)->file_system().is_remote,
+                    .one_namespace = url.one_namespace};
   opened.folder = std::move(*directory);
   return opened;
 }

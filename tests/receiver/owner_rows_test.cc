@@ -50,7 +50,7 @@ TEST_F(OwnerRows, TheSameProcessHoldsItOnce) {
 TEST_F(OwnerRows, ALivingOwnerOfPiAmqIsHeldToBeSo) {
   place_owner(owner_of(world->spawn({})));
   EXPECT_EQ(refusal(), Code::held);
-  EXPECT_TRUE(says("(held)")) << message_;
+  EXPECT_TRUE(says("runs since the recorded tick")) << message_;
   auto seen = last_.engine->holder(*Key::parse(kReceiverKey));
   ASSERT_TRUE(seen && seen->holder);
   EXPECT_EQ(seen->holder->session, "session-1");
@@ -153,7 +153,7 @@ TEST_F(OwnerRows, AnOwnerInAContainerIsSeenFromOutsideByItsOwnNumber) {
   const ProcessNumber inside = world->spawn({.pid = 7, .pid_namespace = 4'026'533'000});
   place_owner(owner_of(inside));
   EXPECT_EQ(refusal(), Code::held);
-  EXPECT_TRUE(says("(held)")) << message_;
+  EXPECT_TRUE(says("runs since the recorded tick")) << message_;
   world->kill(inside);
   EXPECT_TRUE(newcomer()) << "nowhere under this kernel";
 }

@@ -139,15 +139,14 @@ std::unexpected<Error> Store::refused(const Look& look, const rules::ClaimVerdic
   Observation seen = observe(core_, look);
   const bool part = verdict.answer == Answer::held_by_part;
   Error error{part ? Code::held_by_part : Code::held, "", "", nullptr};
-  const std::string word = " (" + pi_word(look) + ")";
+  const bool live = look.occupant.verdict.liveness == Liveness::live;
+  const std::string word = live && look.damage.empty() ? "" : " (" + pi_word(look) + ")";
   if (seen.state == State::damaged) {
     error.message = core_.path_of(kLease) + " counts as held: " + verdict.why + word;
-    error.remedy = "see what is wrong: tenure repair receiver:DIR";
+    error.remedy = core_.repair_command();
   } else {
     error.message = std::string(kReceiverKey) + " is held by " + look.occupant.owner + ": " + verdict.why + word;
-    error.remedy = look.occupant.verdict.liveness == Liveness::live
-                       ? "wait for it, or ask its holder"
-                       : "make sure that it is over, then take it away by force and with a reason";
+    error.remedy = live ? "wait for it" : "make sure that it is over, then take it away by force and with a reason";
   }
   seen.claimable = false;
   seen.why = verdict.why;

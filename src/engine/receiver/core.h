@@ -32,6 +32,11 @@ struct Core {
 
   const env::Clock& clock() const { return *environment.clock; }
   std::string path_of(const std::string& name) const { return root->path() + "/" + name; }
+  // For people, to be typed next.
+  std::string repair_command() const {
+    const bool plain = options.url.find_first_of("?&*;()$'") == std::string::npos;
+    return "tenure repair " + (plain ? options.url : "'" + options.url + "'");
+  }
   // Whether locks of that boot are ours to ask. A folder of this machine alone is used through this kernel or none.
   bool one_kernel(const std::string& boot_id) const {
     const std::string& own = self.identity.boot_id;

@@ -73,7 +73,7 @@ Result<rules::NextEpoch> Epochs::next(Epoch of_lease, bool first_use) const {
   Error error = next.error();
   error.message = core_->path_of(kEpochs) + ": " + error.message;
   if (error.code == Code::epoch_unreadable) {
-    error.remedy = "tenure repair receiver:DIR goes on above every epoch that time allows";
+    error.remedy = core_->repair_command() + " goes on above every epoch that time allows";
   }
   return fail(std::move(error));
 }

@@ -131,7 +131,7 @@ Result<Revoked> Store::revoke(const RevokeRequest& request) {
                                             request.reason, request.only_epoch);
   if (!verdict.allowed) {
     Error error{verdict.code, std::string(kReceiverKey) + ": " + verdict.why, "", nullptr};
-    if (!now->nobody()) error.message += " (" + pi_word(*now) + ")";
+    if (!now->nobody() && pi_word(*now) != "held") error.message += " (" + pi_word(*now) + ")";
     error.holder = std::make_shared<const Observation>(revoked.was);
     return fail(std::move(error));
   }

@@ -23,10 +23,9 @@ std::string shown(const ReceiverProcess& recorded) {
   return "pid " + std::to_string(recorded.pid) + " on " + escape_controls(recorded.hostname);
 }
 
-InTheWay refuse(InTheWay way, Code code, const std::string& message) {
+InTheWay refuse(const Core& core, InTheWay way, Code code, const std::string& message) {
   way.kind = Kind::unverifiable;
-  way.error = {code, message + " (lifecycle-unverifiable)", "see what can be done: tenure repair receiver:DIR",
-               nullptr};
+  way.error = {code, message + " (lifecycle-unverifiable)", core.repair_command(), nullptr};
   return way;
 }
 
@@ -37,12 +36,12 @@ InTheWay changed(const Core& core) {
 }
 
 // A thing that cannot be read as a record.
-Result<InTheWay> judge_damage(env::Directory& folder, InTheWay way, const std::string& why) {
+Result<InTheWay> judge_damage(const Core& core, env::Directory& folder, InTheWay way, const std::string& why) {
   auto entry = folder.look(way.name);
   if (!entry) return fail(entry.error());
   if (entry->kind == env::EntryKind::absent) return InTheWay{};
   way.identity = entry->identity;
-  return refuse(std::move(way), Code::damaged, folder.path() + "/" + way.name + " is damaged: " + why);
+  return refuse(core, std::move(way), Code::damaged, folder.path() + "/" + way.name + " is damaged: " + why);
 }
 
 // What stands under the name, judged.
@@ -51,10 +50,10 @@ Result<InTheWay> judge_file(const Core& core, env::Directory& folder, const std:
   way.name = name;
   auto content = folder.read(name, limits::kRecordBytes);
   if (!content && content.error().code != Code::damaged) return fail(content.error());
-  if (!content) return judge_damage(folder, std::move(way), content.error().message);
+  if (!content) return judge_damage(core, folder, std::move(way), content.error().message);
   if (!*content) return way;
   auto record = decode_receiver_guard((*content)->bytes);
-  if (!record) return judge_damage(folder, std::move(way), record.error().message);
+  if (!record) return judge_damage(core, folder, std::move(way), record.error().message);
   way.identity = (*content)->identity;
   way.generation = record->generation;
   const auto judged = judge_paper(core, folder, name, way.identity, *record);
@@ -77,7 +76,7 @@ Result<InTheWay> judge_file(const Core& core, env::Directory& folder, const std:
   if (!entry) return fail(entry.error());
   if (entry->identity != way.identity) return changed(core);
   return refuse(
-      std::move(way), Code::holder_live,
+      core, std::move(way), Code::holder_live,
       folder.path() + "/" + name + " was made by " + shown(*record) + ", who may live: " + judged.verdict.evidence);
 }
 

@@ -14,6 +14,7 @@ namespace tenure {
 
 struct ReceiverOptions {
   std::string root_id;  // 1 to 256 bytes; stands in the records
+  std::string url;      // of the space, for the commands that messages suggest
   // Other machines write to the folder too, so another boot may be another machine's.
   bool shared_folder = false;
   // All who use the folder are in our pid namespace (its user says so): a number that is not there is gone.
