@@ -271,5 +271,19 @@ TEST_F(OwnerRows, OfOursWithADamagedSidecarTheLockSpeaks) {
   EXPECT_TRUE(newcomer());
 }
 
+// Whatever was damaged beside it, its holder can give it back.
+TEST_F(OwnerRows, OfOursWithEitherRecordDamagedItIsGivenBack) {
+  for (const std::string& path : {kOwnerPath, kSidecarPath}) {
+    const Client one = client();
+    auto grant = one.engine->try_claim(request());
+    ASSERT_TRUE(grant) << grant.error().message;
+    disk->place(path, Placed::file, "{");
+    auto released = one.engine->release(ref(*grant));
+    ASSERT_TRUE(released) << path << ": " << released.error().message;
+    EXPECT_TRUE(released->released);
+    EXPECT_EQ(names(), std::vector<std::string>{receiver::kEpochs});
+  }
+}
+
 }  // namespace
 }  // namespace tenure::tests

@@ -65,14 +65,19 @@ Result<Released> Store::release(const ClaimRef& claim) {
   if (auto own = check_process(); !own) return fail(own.error());
   auto entered = enter(claim, Bound::of(core_, limits::kSectionWait));
   if (!entered) return fail(given_up(claim, entered.error()));
-  auto now = look(core_);
-  if (!now) return fail(given_up(claim, now.error()));
-  const bool mine = now->sidecar && now->sidecar->claim == claim.claim && now->sidecar->epoch == claim.epoch;
-  if (now->nobody()) {
-    drop_held(claim.claim);
-    return Released{false};
+  auto now = glance(claim.claim, claim.epoch);
+  if (!now) {
+    auto seen = look(core_);
+    if (!seen) return fail(given_up(claim, seen.error()));
+    if (seen->nobody()) {
+      drop_held(claim.claim);
+      return Released{false};
+    }
+    const bool mine = seen->sidecar && seen->sidecar->claim == claim.claim && seen->sidecar->epoch == claim.epoch;
+    const bool torn = !seen->sidecar && (*entered)->held && seen->generation() == (*entered)->held->pass.generation;
+    if (!mine && !torn) return lost(claim.key, claim.epoch, *seen, "");
+    now = std::move(*seen);
   }
-  if (!mine) return lost(claim.key, claim.epoch, *now, "");
   if (auto gone = discard(*now, claim.claim); !gone) return fail(given_up(claim, gone.error()));
   (void)(*entered)->guard->leave();
   drop_held(claim.claim);

@@ -63,27 +63,30 @@ Result<void> Store::check_place(const Key& key) const {
               "open the space again");
 }
 
-// Reads the sidecar alone where it is the one that is asked for; else all there is to say why not.
+// Reads the sidecar alone: no owner record, and nobody is judged.
+std::optional<Look> Store::glance(const std::optional<ClaimId>& claim, Epoch epoch) const {
+  auto folder = core_.root->open_folder(kLease);
+  if (!folder || *folder == nullptr) return std::nullopt;
+  auto content = (*folder)->read(kSidecar, limits::kRecordBytes);
+  if (!content || !*content) return std::nullopt;
+  auto sidecar = decode_receiver_sidecar((*content)->bytes);
+  if (!sidecar || sidecar->epoch != epoch || (claim && sidecar->claim != *claim)) return std::nullopt;
+  auto identity = (*folder)->identity();
+  if (!identity) return std::nullopt;
+  Look look;
+  look.folder = std::move(*folder);
+  look.identity = *identity;
+  look.sidecar = std::move(*sidecar);
+  look.occupant.kind = rules::Occupant::Kind::holder;
+  return look;
+}
+
 Result<Look> Store::current(const Key& key, const std::optional<ClaimId>& claim, Epoch epoch) {
   if (auto place = check_place(key); !place) return fail(place.error());
-  const auto is_asked_for = [&](const ReceiverSidecar& sidecar) {
-    return sidecar.epoch == epoch && (!claim || sidecar.claim == *claim);
-  };
-  auto folder = core_.root->open_folder(kLease);
-  if (folder && *folder != nullptr) {
-    auto content = (*folder)->read(kSidecar, limits::kRecordBytes);
-    auto sidecar = content && *content ? decode_receiver_sidecar((*content)->bytes)
-                                       : Result<ReceiverSidecar>(fail(Code::damaged, ""));
-    if (sidecar && is_asked_for(*sidecar)) {
-      Look look;
-      look.folder = std::move(*folder);
-      look.sidecar = std::move(*sidecar);
-      return look;
-    }
-  }
+  if (auto seen = glance(claim, epoch)) return std::move(*seen);
   auto now = look(core_);
   if (!now) return fail(now.error());
-  if (now->sidecar && is_asked_for(*now->sidecar)) return now;
+  if (now->sidecar && now->sidecar->epoch == epoch && (!claim || now->sidecar->claim == *claim)) return now;
   const bool torn = !now->sidecar && claim && held({key, *claim, epoch}) && is_ours(now->generation());
   if (torn) {
     return fail(Code::damaged, core_.path_of(kLease) + "/" + kSidecar + " is missing or damaged",

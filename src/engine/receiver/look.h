@@ -26,7 +26,10 @@ struct Look {
 
   bool nobody() const { return occupant.kind == rules::Occupant::Kind::nobody; }
   Epoch epoch() const { return sidecar ? sidecar->epoch : Epoch{}; }
-  std::string generation() const { return owner ? owner->process.generation : "damaged"; }
+  std::string generation() const {
+    if (owner) return owner->process.generation;
+    return sidecar ? sidecar->generation : "damaged";
+  }
 };
 
 // A lease that comes and goes meanwhile is looked at anew: a healthy hand-off is never called damage.

@@ -73,6 +73,8 @@ class Store {
 
   // Code::lost when the folder was moved: nobody who opens its path sees our lease any more.
   Result<void> check_place(const Key& key) const;
+  // nullopt: it is not the current one, or cannot be seen at a glance.
+  std::optional<Look> glance(const std::optional<ClaimId>& claim, Epoch epoch) const;
   Result<Look> current(const Key& key, const std::optional<ClaimId>& claim, Epoch epoch);
   std::unexpected<Error> lost(const Key& key, Epoch epoch, const Look& look, const std::string& why);
   // Takes the lease away and deletes it; inside the guard.
