@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "model/lease_record.h"
 
 namespace tenure::receiver {
 namespace {

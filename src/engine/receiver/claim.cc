@@ -186,7 +186,7 @@ Result<Grant> Store::claim_with(const ClaimRequest& request, Prepared& prepared,
     const auto verdict = decide(request, *now);
     if (!verdict.granted()) return refused(*now, verdict);
     if (verdict.answer == Answer::reclaim) return fail(Code::held, "this process claimed it at the same moment");
-    auto granted = grant(request, prepared, std::move(*now), verdict);
+    auto granted = grant(request, prepared, *now, verdict);
     auto left = guard->leave();
     if (granted && !left) granted->notes.push_back("the guard could not be removed yet: " + left.error().message);
     if (granted && left && !*left) granted->notes.push_back("somebody took this process for dead, and moved its guard");
@@ -195,7 +195,7 @@ Result<Grant> Store::claim_with(const ClaimRequest& request, Prepared& prepared,
 }
 
 // Inside the guard. The epoch first: whatever comes then, it is never given again.
-Result<Grant> Store::grant(const ClaimRequest& request, Prepared& prepared, Look look,
+Result<Grant> Store::grant(const ClaimRequest& request, Prepared& prepared, const Look& look,
                            const rules::ClaimVerdict& verdict) {
   auto claim = fresh_claim(core_);
   if (!claim) return fail(claim.error());

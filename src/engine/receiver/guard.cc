@@ -41,7 +41,8 @@ Result<InTheWay> judge_damage(const Core& core, env::Directory& folder, InTheWay
   if (!entry) return fail(entry.error());
   if (entry->kind == env::EntryKind::absent) return InTheWay{};
   way.identity = entry->identity;
-  return refuse(core, std::move(way), Code::damaged, folder.path() + "/" + way.name + " is damaged: " + why);
+  const std::string path = folder.path() + "/" + way.name;
+  return refuse(core, std::move(way), Code::damaged, path + " is damaged: " + why);
 }
 
 // What stands under the name, judged.

@@ -63,7 +63,8 @@ class Store {
   Result<Grant> claim_with(const ClaimRequest& request, Prepared& prepared, const Bound& bound);
   Result<void> fill(const ClaimRequest& request, Prepared& prepared) const;
   rules::ClaimVerdict decide(const ClaimRequest& request, const Look& look) const;
-  Result<Grant> grant(const ClaimRequest& request, Prepared& prepared, Look look, const rules::ClaimVerdict& verdict);
+  Result<Grant> grant(const ClaimRequest& request, Prepared& prepared, const Look& look,
+                      const rules::ClaimVerdict& verdict);
   Result<Grant> claim_again(const ClaimRequest& request, const Bound& bound);
   ReceiverSidecar sidecar_of(const ClaimRequest& request, const std::string& generation, const ClaimId& claim,
                              Epoch epoch, FileIdentity life) const;
