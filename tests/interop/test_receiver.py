@@ -507,6 +507,19 @@ class Executables(Interop):
         self.assertEqual(self.acquired(self.pi())["reclaimed"]["owner"], owner)
         holder.process.stdin.close()
 
+    def test_of_one_whose_name_is_no_text_it_reads_what_we_wrote(self):
+        folder = os.fsencode(self.path("program-")) + b"\xe2\x82\xff"
+        os.mkdir(folder)
+        program = os.path.join(folder, b"tenure")
+        shutil.copy2(PROGRAM, program)
+        mark = self.path("began")
+        run = self.start_program([program, "run", "receiver", "--", "sh", "-c", f"echo > {mark}; exec cat"],
+                                 stdin=subprocess.PIPE)
+        until(lambda: content(mark) or run.process.poll() is not None, "the command begins")
+        owner = self.owner()
+        self.assertTrue(owner["executable"].endswith("program-\ufffd\ufffd/tenure"), owner)
+        self.assertEqual(self.pi().ask("acquire"), {"status": "held", "owner": owner})
+
     # The fault is pi-amq's and its format has no remedy: do not replace the program of a holder. Ours is told at once.
     def test_of_our_holder_it_takes_the_lease_and_ours_is_told(self):
         copy = self.path("tenure")
