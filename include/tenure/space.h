@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "tenure/error.h"
@@ -90,7 +91,8 @@ class Lease {
   Lease& operator=(Lease&&) noexcept;
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
-  // Releases, if that was not done yet and the lease is not lost.
+  // Releases, if that was not done yet and the lease is not lost. Where that is refused, because an operation of
+  // another process runs under its guard for long, the key stays this process's until it ends.
   ~Lease();
 
   const Key& key() const noexcept;
@@ -104,7 +106,8 @@ class Lease {
   // gives the signs of life.
   Result<std::optional<Duration>> renew();
   // Gives back. True: released now. False: there was nothing to release any more. Code::lost when it is somebody
-  // else's.
+  // else's. An operation under its guard is waited for, at most 10 s: then Code::section_busy, or Code::would_deadlock
+  // within the operation, and the lease stays ours.
   Result<bool> release();
 
   // Set once the loss is known: pushed by the store, not polled. No system call.
@@ -142,8 +145,31 @@ class Lease {
   // Passed to a child (dup it without close-on-exec there), it makes the lease last until both are gone. -1 unless
   // ClaimOptions asked for it and the engine offers it. Belongs to the lease.
   int life_descriptor() const noexcept;
-  // Runs `operation` while no takeover is possible; see Engine::guard.
+  // Runs `operation` on this thread, at most once, while the key cannot be taken over, revoked, released, handed off or
+  // claimed again, by anybody who honours the space. It begins only while the lease is ours; traits().guard_for is a
+  // good bound, and traits().guard_courtesy says when neighbours begin to be refused.
+  //   Value                 it returned one, within its bound
+  //   its own error         unchanged; its exception likewise, after the guard was dropped
+  //   Code::lost, expired   the lease is not ours: it was not run
+  //   Code::section_busy    another operation runs under the guard of the key, and did not end within 10 s: not run
+  //   Code::would_deadlock  this thread runs one under the guard of this very key: not run
+  //   Code::bad_duration    the bound is not above 0, or above ten years: not run
+  //   Code::unknown_outcome it ran past its bound, and the lease was given up meanwhile, so that others may have acted
+  //                         beside it; or the lease was lost by another way, or the guard could not be dropped. The
+  //                         message tells what the operation itself came to
+  // At the bound nothing stops it: it should look at lost(), or keep a bound of its own. What it does to the same key
+  // on its own thread (guard, claim, adopt, renew, release, revoke) is Code::would_deadlock at once; verifying and
+  // looking is free. The Lease must outlive it. The guard ends with this process.
   Result<void> guard(Duration at_most, const std::function<Result<void>()>& operation);
+  // The same of what cannot fail.
+  template <class Operation>
+    requires std::is_void_v<std::invoke_result_t<Operation&>>
+  Result<void> guard(Duration at_most, Operation&& operation) {
+    return guard(at_most, std::function<Result<void>()>([&operation]() -> Result<void> {
+                   operation();
+                   return {};
+                 }));
+  }
 
  private:
   friend class Space;
@@ -205,6 +231,13 @@ class Space {
   Result<bool> release(const Handle& handle) const;
   Result<void> hand_off(const Handle& handle, const HandOff& offer) const;
   Result<bool> withdraw_hand_off(const Handle& handle) const;
+
+  // As Lease::guard(), for whoever knows the epoch of the lease alone: a command under `tenure run`, say, which finds
+  // key, epoch and space in TENURE_KEY, TENURE_EPOCH and TENURE_SPACE. Whosever the lease is, the guard ends with this
+  // process, and outlasts the holder's. Code::lost when the epoch is not current; Code::unsupported for a lease of a
+  // program that knows no guard.
+  Result<void> guard(const Key& key, Epoch epoch, Duration at_most,
+                     const std::function<Result<void>()>& operation) const;
 
   Result<Observation> revoke(const Key& key, const RevokeOptions& options) const;
   Result<Observation> holder(const Key& key) const;

@@ -28,6 +28,7 @@ struct Arguments {
   Text owner;
   Text part;
   Text session;
+  Text session_file;
   Text channel;
   Text version;
   Text reason;
@@ -36,6 +37,7 @@ struct Arguments {
   Text slots;
   bool shared = false;
   Text grace;
+  Text guard_for;
   Text on_lost;
   Text on_ask;
   Text until;

@@ -1,5 +1,7 @@
 #include "cli/claiming.h"
 
+#include <filesystem>
+
 #include "base/limits.h"
 #include "base/text.h"
 #include "cli/layout.h"
@@ -13,6 +15,14 @@ namespace {
 AtLoss at_loss_of(const std::optional<std::string>& text) {
   if (!text || *text == "term") return AtLoss::terminate;
   return *text == "kill" ? AtLoss::kill : AtLoss::warn;
+}
+
+// What is given relative to where we stand. It need not be there.
+std::string absolute_path(const std::optional<std::string>& path) {
+  if (!path || path->empty()) return "";
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(*path, error);
+  return error ? *path : absolute.lexically_normal().string();
 }
 
 Result<void> set_together(const Arguments& arguments, Terms& terms) {
@@ -33,6 +43,7 @@ Result<ClaimOptions> claim_options(const Arguments& arguments, std::optional<Dur
   options.owner = arguments.owner.value_or("");
   options.part = arguments.part.value_or("");
   options.session = arguments.session.value_or("");
+  options.session_file = absolute_path(arguments.session_file);
   options.channel = arguments.channel.value_or("");
   options.version = arguments.version.value_or("");
   options.terms.reason = arguments.reason.value_or("");

@@ -31,6 +31,7 @@ Result<int> claim_command(const Arguments& arguments);
 Result<int> adopt_command(const Arguments& arguments);
 Result<int> renew_command(const Arguments& arguments);
 Result<int> verify_command(const Arguments& arguments);
+Result<int> guard_command(const Arguments& arguments);
 Result<int> write_command(const Arguments& arguments);
 Result<int> release_command(const Arguments& arguments);
 Result<int> handoff_command(const Arguments& arguments);

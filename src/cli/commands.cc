@@ -9,22 +9,23 @@ namespace {
 
 using Names = std::string_view;
 
-constexpr Names kRun[] = {"KEY…",      "--space",     "--wait",        "--ticket",  "--keep-place",
-                          "--ttl",     "--slots",     "--shared",      "--reason",  "--owner",
-                          "--part",    "--session",   "--channel",     "--version", "--until",
-                          "--on-lost", "--on-ask",    "--grace",       "--adopt",   "--no-reentrant",
-                          "--cgroup",  "--busy-exit", "--status-file", "--json",    "--help"};
+constexpr Names kRun[] = {"KEY…",           "--space",   "--wait",         "--ticket", "--keep-place", "--ttl",
+                          "--slots",        "--shared",  "--reason",       "--owner",  "--part",       "--session",
+                          "--session-file", "--channel", "--version",      "--until",  "--on-lost",    "--on-ask",
+                          "--grace",        "--adopt",   "--no-reentrant", "--cgroup", "--busy-exit",  "--status-file",
+                          "--json",         "--help"};
 constexpr Names kClaim[] = {
-    "KEY",       "--pid",     "--ttl",     "--slots",      "--shared", "--for session", "--handle-file NEWFILE",
-    "--space",   "--wait",    "--ticket",  "--keep-place", "--reason", "--owner",       "--part",
-    "--session", "--channel", "--version", "--json",       "--help"};
-constexpr Names kAdopt[] = {"KEY",     "--owner",  "--pid",  "--ttl",     "--for session", "--handle-file NEWFILE",
-                            "--space", "--reason", "--part", "--session", "--channel",     "--version",
-                            "--json",  "--help"};
+    "KEY",       "--pid",          "--ttl",     "--slots",      "--shared", "--for session", "--handle-file NEWFILE",
+    "--space",   "--wait",         "--ticket",  "--keep-place", "--reason", "--owner",       "--part",
+    "--session", "--session-file", "--channel", "--version",    "--json",   "--help"};
+constexpr Names kAdopt[] = {"KEY",       "--owner",  "--pid",  "--ttl",     "--for session",  "--handle-file NEWFILE",
+                            "--space",   "--reason", "--part", "--session", "--session-file", "--channel",
+                            "--version", "--json",   "--help"};
 constexpr Names kHandoff[] = {"KEY", "--to", "--within", "--back", "--withdraw", "--handle-file", "--json", "--help"};
 constexpr Names kAsk[] = {"KEY", "--reason", "--deadline", "--owner", "--space", "--json", "--help"};
 constexpr Names kHandle[] = {"-", "--handle-file", "--json", "--help"};
 constexpr Names kVerify[] = {"KEY", "--epoch", "--space", "--handle-file", "--json", "--help"};
+constexpr Names kGuard[] = {"KEY", "--epoch", "--guard-for", "--grace", "--space", "--json", "--help"};
 constexpr Names kWrite[] = {"KEY", "PATH", "--epoch", "--size", "--space", "--json", "--help"};
 constexpr Names kWho[] = {"KEY", "--space", "--except", "--quiet", "--json", "--help"};
 constexpr Names kList[] = {"PREFIX", "--space", "--json", "--help"};
@@ -68,6 +69,11 @@ constexpr std::string_view kHandleDetails =
 constexpr std::string_view kVerifyDetails =
     "With a handle: is that claim the current one? It comes by TENURE_HANDLE, --handle-file or standard input (-), "
     "never as an argument: others could read it there. With KEY --epoch N: is KEY held under that epoch?";
+constexpr std::string_view kGuardDetails =
+    "Runs CMD while KEY cannot be taken over, revoked, given back or handed on, if KEY is held under epoch N now; else "
+    "ends with 76. For a short step in the command of run, which has TENURE_KEY, TENURE_EPOCH and TENURE_SPACE. At "
+    "--guard-for the lease is lost, CMD gets TERM, after --grace KILL, and we end with 70. Otherwise the exit code is "
+    "that of CMD.";
 constexpr std::string_view kWriteDetails =
     "Replaces the file PATH by what comes on standard input, as a whole, if KEY is held under epoch N, and no newer "
     "one "
@@ -129,6 +135,8 @@ constexpr std::array kCommands = {
     Command{"renew", "[-] [options]", "extend the TTL of a claim", kHandleDetails, kHandle, false, renew_command},
     Command{"verify", "[- | KEY --epoch N] [options]", "is it still mine? 0 yes, 76 no", kVerifyDetails, kVerify, false,
             verify_command},
+    Command{"guard", "KEY --epoch N [options] -- CMD…", "run a command while KEY cannot change hands", kGuardDetails,
+            kGuard, true, guard_command},
     Command{"write", "KEY --epoch N PATH [options] < DATA", "replace a file, if epoch N of KEY is current",
             kWriteDetails, kWrite, false, write_command},
     Command{"release", "[-] [options]", "give a claim back", kHandleDetails, kHandle, false, release_command},

@@ -47,7 +47,8 @@ struct GuardianPlan {
   Duration grace;
   bool whole_tree = false;       // --until tree
   bool ends_at_deadline = true;  // not where a loss is only to be told
-  std::string keys;              // for messages
+  std::string what_ends;         // at the deadline, for messages: "the lease of deploy"
+  std::string what_is_held;      // "deploy"
   bool json = false;             // so are they
   RunGroup& group;               // of the child
 };

@@ -147,7 +147,7 @@ class Watch {
     if (empty_ || (main_ended_ && !plan_.whole_tree && !tree_->ending())) go();
     if (!tree_->ending()) {
       complain(notice("runner_killed",
-                      "the process that held " + plan_.keys + " (pid " + std::to_string(runner_) +
+                      "the process that held " + plan_.what_is_held + " (pid " + std::to_string(runner_) +
                           ") was killed: ending what it ran",
                       plan_.json));
     }
@@ -198,9 +198,8 @@ class Watch {
     const bool stopped = is_stopped(runner_);
     if (!stopped && *past < kRunnerIsLate) return;
     complain(notice("ran_out",
-                    "the lease of " + plan_.keys + " has run out while the process that holds it (pid " +
-                        std::to_string(runner_) + ") " + (stopped ? "is stopped" : "does not react") +
-                        ": ending what it runs",
+                    plan_.what_ends + " has run out while the process that holds it (pid " + std::to_string(runner_) +
+                        ") " + (stopped ? "is stopped" : "does not react") + ": ending what it runs",
                     plan_.json));
     tree_->end(SIGTERM, plan_.grace);
   }

@@ -29,6 +29,11 @@ Result<Space> open_chosen(const Arguments& arguments) {
   return Space::open(chosen_url(arguments), {.create = true, .observe_only = false});
 }
 
+Result<Space> open_present(const Arguments& arguments) {
+  const std::string url = chosen_url(arguments);
+  return Space::open(url, {.create = is_own_default(url), .observe_only = false});
+}
+
 Result<Space> open_to_look(const Arguments& arguments) {
   // A folder that somebody named and that is not there is a mistake; one's own is made at the first look.
   const std::string url = chosen_url(arguments);

@@ -221,8 +221,9 @@ class Run {
     gate_.widen();
     const ChildPlan child = child_plan();
     const bool ends = plan_.options.terms.at_loss != AtLoss::warn;
-    const GuardianPlan plan{child, gate_,      deadline,        plan_.grace, plan_.whole_tree,
-                            ends,  all_keys(), arguments_.json, group_};
+    const GuardianPlan plan{
+        child,      gate_,           deadline, plan_.grace, plan_.whole_tree, ends, "the lease of " + all_keys(),
+        all_keys(), arguments_.json, group_};
     auto guardian = Guardian::start(plan, [&] { return !wait.interrupted(); });
     if (!guardian && guardian.error().exit_code == 0) return std::unexpected(interrupted(wait.signal()));
     if (!guardian) return std::unexpected(not_started(guardian.error()));

@@ -25,7 +25,7 @@ class Supervisor {
     while (true) {
       // Before each sleep: news may have come in beside an answer.
       listen();
-      if (over()) return {end_.value_or(ChildEnd{}), yielded_, loss_, at_};
+      if (over()) return {end_.value_or(ChildEnd{}), at_bound_, yielded_, loss_, at_};
       const bool asked = !loss_ && !ending_;
       std::vector<::pollfd> polled = {{guardian_.descriptor(), POLLIN, 0},
                                       {gate_.descriptor(), POLLIN, 0},
@@ -49,6 +49,7 @@ class Supervisor {
       if (polled[2].revents != 0) (void)hook_.reap();
       // After the loss and the end, which it may not be mistaken for.
       if (asked && !loss_) attend_to_askers();
+      if (words_.bound && !ending_ && clock_->monotonic() >= *words_.bound) end_at_bound();
       if (hook_until_ && clock_->monotonic() >= *hook_until_) {
         hook_.kill();
         hook_until_.reset();
@@ -65,6 +66,7 @@ class Supervisor {
       least = least < 0 ? bounded : std::min(least, bounded);
     };
     if (hook_until_) until(*hook_until_ - clock_->monotonic());
+    if (words_.bound && !ending_) until(*words_.bound - clock_->monotonic());
     if (const auto desk = desk_.patience(); desk && !loss_ && !ending_) until(*desk);
     return least;
   }
@@ -120,6 +122,12 @@ class Supervisor {
     guardian_.end_tree(signal, words_.grace);
   }
 
+  void end_at_bound() {
+    at_bound_ = true;
+    if (words_.on_bound) words_.on_bound();
+    end_tree(SIGTERM);
+  }
+
   void lose(const Held& held) {
     desk_.close();
     loss_ = held.lease.loss().value_or(Loss{held.renewer->why(), nullptr});
@@ -142,6 +150,7 @@ class Supervisor {
   BootTime at_;
   bool empty_ = false;
   bool ending_ = false;
+  bool at_bound_ = false;
   bool yielded_ = false;
   std::optional<Loss> loss_;
   Hook hook_;

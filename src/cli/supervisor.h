@@ -18,6 +18,7 @@ namespace tenure::cli {
 
 struct Supervised {
   ChildEnd end;
+  bool at_bound = false;     // it was ended at its bound
   bool yielded = false;      // it was ended because somebody was promised its key
   std::optional<Loss> loss;  // it was lost before the command had ended
   BootTime at;               // when it was over
@@ -36,6 +37,8 @@ struct Watchwords {
   Duration grace = std::chrono::seconds(10);
   bool whole_tree = false;                                 // until nothing is left of what the command started
   bool json = false;                                       // how it tells of itself
+  std::optional<MonotonicTime> bound;                      // when it is ended at the latest
+  std::function<void()> on_bound;                          // to tell the user
   std::function<void(const Lease&, const Loss&)> on_loss;  // to tell the user, once
   std::function<Hook(const Lease&, const Loss&)> hook;     // what else is to be run then; may be empty
 };

@@ -176,9 +176,21 @@ class Engine {
   virtual Result<Standing> verify(const ClaimRef& claim) = 0;
   virtual Result<Released> release(const ClaimRef& claim) = 0;
   virtual Result<Revoked> revoke(const RevokeRequest& request) = 0;
-  // Runs `operation` while no takeover of the key is possible, if the lease is current, for at most `at_most`: past it
-  // the guard is dropped, the lease is lost and the result is Code::unknown_outcome. An error of the operation that ran
-  // within its bound comes back unchanged.
+  // Runs `operation`, at most once, and only if the lease is current: else Code::lost or Code::expired, as of verify().
+  // An epoch that is not current is lost too, whichever is. Until it returns the key is not taken over, revoked,
+  // released, handed off or re-claimed, by whoever honours the space.
+  //
+  // Bounded: `at_most` after it began the guard is dropped and the lease is lost, though the operation runs on. What it
+  // returned is then told in the message of a Code::unknown_outcome; so it is when the lease was lost by another way
+  // meanwhile, or the guard cannot be dropped. Else its own result comes back, an error unchanged. It does not throw.
+  // A guard ends with the process that runs the operation, whosever the lease is; the death of the holder does not end
+  // it.
+  //
+  // On the thread of the operation, whatever would change the same key of the same space is Code::would_deadlock at
+  // once: a guard, a claim, an adoption, a renewal, a release, a revocation. Looking and verifying is free.
+  // From elsewhere a guard and a release wait for the operation, at most limits::kSectionWait, then Code::section_busy;
+  // the lease stays. A revocation and an adoption are Code::section_busy, at once or after no longer than that; a
+  // renewal works, or ends likewise; a claim finds the key held and waits, or does not, as it was told to.
   virtual Result<void> guard(const GuardRequest& request, const Guarded& operation) = 0;
 
   // Yielding (yield.h); offered where traits().asks and traits().handoff, else Code::unsupported. Changes of it are

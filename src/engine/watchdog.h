@@ -1,4 +1,4 @@
-// Watchdog: the bound of work under guard, kept by a thread of its own, since the work has the caller's.
+// Watchdog: the bound of work under guard, kept by a thread of its own, since the work has the caller's. By real time.
 #pragma once
 
 #include <condition_variable>
@@ -19,12 +19,20 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog() { stop(); }
 
+  // What else is done meanwhile, every `interval`; returns how long it took.
+  struct Chore {
+    Duration interval;
+    std::function<Duration()> run;
+  };
   // Code::limit_reached: no further thread can be had.
   Result<void> start(Duration at_most, std::function<void()> when_late);
-  // True when the bound was passed; `when_late` has returned by then.
+  Result<void> start(Duration at_most, std::function<void()> when_late, Chore chore);
+  // True when the bound was passed. On return nothing is called any more.
   bool stop();
 
  private:
+  void watch(Duration left, const std::function<void()>& when_late, const Chore& chore);
+
   std::mutex mutex_;
   std::condition_variable over_;
   bool done_ = false;

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "lease/guarded.h"
 #include "lease/space_state.h"
 
 namespace tenure::detail {
@@ -156,17 +157,29 @@ Result<bool> LeaseState::release() {
   short_grant_.place = 0;  // whatever becomes of it, it is not ours to use again
   space_->keeper().remove(this);
   auto released = space_->engine().release(ref());
-  if (!released) return fail(released.error());
+  if (!released) {
+    const Code code = released.error().code;
+    if (code == Code::section_busy || code == Code::would_deadlock) stay();
+    return fail(released.error());
+  }
   return released->released;
+}
+
+// It could not be given back, and is ours as it was.
+void LeaseState::stay() {
+  phase_.store(Phase::held, std::memory_order_release);
+  if (space_->pooled()) return look(space_->engine());  // what was told meanwhile was not heard
+  (void)space_->keeper().add(shared_from_this());       // its thread runs already
 }
 
 Result<void> LeaseState::guard(Duration at_most, const Guarded& operation) {
   if (auto error = barred()) return fail(*error);
   const ClaimRef mine = ref();
-  auto done = space_->engine().guard({mine.key, mine.epoch, mine.claim, at_most}, operation);
-  note_loss(done);
-  if (!done && done.error().code == Code::unknown_outcome) mark_lost(done.error());
-  return done;
+  const auto end = lease::run_guarded(space_->engine(), {mine.key, mine.epoch, mine.claim, at_most}, operation);
+  // The error may be the operation's own, about something else.
+  const bool in_doubt = !end.done && facts(end.done.error().code).outcome != Outcome::refused;
+  if (in_doubt || end.thrown) note_loss(space_->engine().verify(mine));
+  return end.answer();
 }
 
 bool LeaseState::beat() {

@@ -19,7 +19,7 @@ namespace tenure::detail {
 
 class SpaceState;
 
-class LeaseState {
+class LeaseState : public std::enable_shared_from_this<LeaseState> {
  public:
   LeaseState() = default;
   LeaseState(const LeaseState&) = delete;
@@ -70,6 +70,7 @@ class LeaseState {
   class AskListener;
   enum class Phase : std::uint8_t { idle, held, released, lost };
 
+  void stay();
   // Ends it for this object, which still keeps the space and its place in it.
   void end();
   // Lets go of both; what kept the space alive is returned.

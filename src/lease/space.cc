@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lease/guarded.h"
 #include "lease/labels.h"
 #include "lease/lease_state.h"
 #include "lease/over.h"
@@ -189,6 +190,11 @@ Result<void> Space::hand_off(const Handle& handle, const HandOff& offer) const {
 
 Result<bool> Space::withdraw_hand_off(const Handle& handle) const {
   return state_->engine().withdraw_hand_off(ref_of(handle));
+}
+
+Result<void> Space::guard(const Key& key, Epoch epoch, Duration at_most,
+                          const std::function<Result<void>()>& operation) const {
+  return lease::run_guarded(state_->engine(), {key, epoch, std::nullopt, at_most}, operation).answer();
 }
 
 Result<Observation> Space::revoke(const Key& key, const RevokeOptions& options) const {

@@ -115,7 +115,13 @@ Result<Revoked> ManyReceivers::revoke(const RevokeRequest& request) {
 Result<void> ManyReceivers::guard(const GuardRequest& request, const Guarded& operation) {
   GuardRequest renamed = request;
   renamed.key = inner();
-  return of(request.key).guard(renamed, operation);
+  auto done = of(request.key).guard(renamed, operation);
+  if (done) return done;
+  // As an engine with many keys would say it.
+  std::string& message = done.error().message;
+  const auto at = message.find(kReceiverKey);
+  if (at != std::string::npos) message.replace(at, std::string_view(kReceiverKey).size(), request.key.text());
+  return done;
 }
 Result<Observation> ManyReceivers::holder(const Key& key) {
   return told(key, of(key).holder(inner()));

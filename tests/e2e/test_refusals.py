@@ -190,8 +190,9 @@ class Help(Case):
         text = self.tenure("--help", check=0).stdout
         self.assert_fits(text, commands_may_be_longer=False)
         names = re.findall(r"^  ([a-z]+) ", text, re.M)
-        self.assertEqual(names, ["run", "claim", "adopt", "renew", "verify", "write", "release", "handoff", "ask", "who", "ls",
-                                 "top", "watch", "wait", "log", "revoke", "space", "doctor", "completion", "manual"])
+        self.assertEqual(names, ["run", "claim", "adopt", "renew", "verify", "guard", "write", "release", "handoff",
+                                 "ask", "who", "ls", "top", "watch", "wait", "log", "revoke", "space", "repair",
+                                 "doctor", "completion", "manual"])
         page = content(os.path.join(os.path.dirname(__file__), "../../docs/reference/commands.md"))
         for name in names:
             with self.subTest(command=name):

@@ -40,7 +40,7 @@ std::unexpected<Error> Store::refused(const Look& look, const rules::ClaimVerdic
 }
 
 Result<Grant> Store::claim(const ClaimRequest& request, const Stop* stop, Duration section_wait) {
-  if (auto own = check_process(); !own) return fail(own.error());
+  if (auto own = check_change(request.key); !own) return fail(own.error());
   const FileNames names = file_names(request.key);
   const rules::Claimant claimant{request.owner, request.part, environment_.processes->self().identity};
   auto claim = fresh_claim(*environment_.random);

@@ -38,6 +38,8 @@ class FilesEngine final : public Engine {
   }
   Result<Grant> await(const ClaimRequest& request, const Wait& wait) override {
     if (auto checked = check_request(request, traits()); !checked) return fail(checked.error());
+    // Before it waits: it might find the key held, and wait for itself.
+    if (auto change = store_.check_change(request.key); !change) return fail(change.error());
     return files::await(store_, request, wait);
   }
   Result<Renewal> beat(const ClaimRef& claim) override { return store_.beat(claim); }

@@ -30,9 +30,10 @@ Error Store::given_up(const ClaimRef& claim, Error error) {
 }
 
 Result<Released> Store::release(const ClaimRef& claim) {
-  if (auto own = check_process(); !own) return fail(own.error());
+  if (auto own = check_change(claim.key); !own) return fail(own.error());
   const FileNames names = file_names(claim.key);
   auto section = enter(names, limits::kSectionWait, nullptr);
+  if (!section && guards(claim.key)) return fail(guarding::busy(claim.key));
   if (!section) return fail(given_up(claim, section.error()));
   auto now = current(claim, names, &*section);
   if (!now) return fail(given_up(claim, now.error()));
@@ -100,7 +101,7 @@ Result<std::string> Store::repair_epoch(Section& section, const FileNames& names
 }
 
 Result<Revoked> Store::revoke(const RevokeRequest& request) {
-  if (auto own = check_process(); !own) return fail(own.error());
+  if (auto own = check_change(request.key); !own) return fail(own.error());
   if (auto text = check_text("reason", request.reason, limits::kReasonBytes, true); !text) return fail(text.error());
   const FileNames names = file_names(request.key);
   auto section = enter(names, limits::kSectionWait, nullptr, request.force ? Unread::is_damage : Unread::is_unknown);

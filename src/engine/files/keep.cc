@@ -79,12 +79,17 @@ Result<void> Store::rewrite(const FileNames& names, const LeaseRecord& record, c
 }
 
 Result<Renewal> Store::sign(const ClaimRef& claim, Extend extend) {
-  if (auto own = check_process(); !own) return fail(own.error());
+  if (auto own = check_change(claim.key); !own) return fail(own.error());
   if (auto place = check_place(claim); !place) return fail(place.error());
   const FileNames names = file_names(claim.key);
   auto section = enter(names, limits::kSectionWait, nullptr);
   if (!section) return fail(section.error());
-  auto now = current(claim, names, &*section);
+  return sign_inside(*section, claim, names, extend);
+}
+
+Result<Renewal> Store::sign_inside(const Section& section, const ClaimRef& claim, const FileNames& names,
+                                   Extend extend) {
+  auto now = current(claim, names, &section);
   if (!now) return fail(now.error());
   const auto kept = held(claim);
   const Answer answer = now->verdict.answer;
@@ -118,6 +123,8 @@ Result<Renewal> Store::sign(const ClaimRef& claim, Extend extend) {
 }
 
 Result<Renewal> Store::beat(const ClaimRef& claim) {
+  // The guard has the section, and signs itself meanwhile.
+  if (guards(claim.key)) return Renewal{claim.epoch, std::nullopt, std::nullopt};
   return sign(claim, Extend::no);
 }
 Result<Renewal> Store::renew(const ClaimRef& claim) {

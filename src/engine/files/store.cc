@@ -27,6 +27,15 @@ Result<void> Store::check_process() const {
               "open the space in this process");
 }
 
+guarding::Place Store::place() const {
+  return {directory_->path(), environment_.processes->self().identity};
+}
+
+Result<void> Store::check_change(const Key& key) const {
+  if (auto own = check_process(); !own || !guarding::inside_any()) return own;
+  return guarding::check_outside(place(), key);
+}
+
 Result<void> Store::check_place(const ClaimRef& claim) {
   auto in_place = directory_->in_place();
   if (!in_place) return fail(in_place.error());

@@ -9,11 +9,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "engine/engine.h"
 #include "engine/files/files_engine.h"
 #include "engine/files/look.h"
+#include "engine/guarding.h"
 #include "env/directory.h"
 #include "env/environment.h"
 #include "model/side_files.h"
@@ -67,11 +69,15 @@ class Store {
 
   // Code::wrong_process in a forked child.
   Result<void> check_process() const;
+  // Of whatever changes the key: also not from within an operation under its guard, which has its section.
+  Result<void> check_change(const Key& key) const;
   // Code::lost when the folder was moved or replaced: nobody who opens its path sees our leases any more.
   // Code::unreachable while that may be a passing state, as when a purge looks for holders.
   Result<void> check_place(const ClaimRef& claim);
 
  private:
+  guarding::Place place() const;
+
   struct Current {
     rules::CurrentVerdict verdict;
     Look look;
@@ -107,7 +113,15 @@ class Store {
   Result<Current> current(const ClaimRef& claim, const FileNames& names, const Section* section);
   // The claim of the lease that is to be guarded; its id is none where only the counters vouch for it.
   Result<ClaimRef> guarded_claim(const GuardRequest& request, const FileNames& names);
+  Result<void> check_current(const ClaimRef& claim, const FileNames& names, const Section& section);
+  // Inside the section: the lease is over, and whoever has its handle is told so.
+  Result<void> give_up_guarded(Section& section, const ClaimRef& claim, const FileNames& names);
+  Duration sign_under_guard(const Section& section, const ClaimRef& claim, const FileNames& names);
+  // Whether an operation of this process runs under the guard of the key.
+  bool guards(const Key& key);
+  class Guarding;
   Result<Renewal> sign(const ClaimRef& claim, Extend extend);
+  Result<Renewal> sign_inside(const Section& section, const ClaimRef& claim, const FileNames& names, Extend extend);
   Result<void> rewrite(const FileNames& names, const LeaseRecord& record, const Look& look);
   std::unexpected<Error> lost(const ClaimRef& claim, const FileNames& names, const Current& current);
   std::string told_why(const ClaimRef& claim, const FileNames& names, const rules::CurrentVerdict& verdict);
@@ -130,6 +144,7 @@ class Store {
   Viewer viewer_;
   std::mutex mutex_;
   std::map<Key, Held> held_;
+  std::set<Key> guarded_;
   std::optional<MonotonicTime> away_since_;
 };
 

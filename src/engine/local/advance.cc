@@ -2,6 +2,7 @@
 
 #include "engine/local/cells.h"
 #include "engine/local/events.h"
+#include "engine/local/guards.h"
 #include "engine/local/together.h"
 #include "engine/local/words_of.h"
 
@@ -32,6 +33,7 @@ bool end_those_together(Core& core, const Cell& slot, const Facts& facts, Spent&
     if (spent.full()) return true;
     const Cell& holding = core.table.cell(over.slot);
     if (holding.word.load(std::memory_order_relaxed) != over.word || at(holding, slot_field::kEpoch) != over.epoch ||
+        !is_same_guard(holding, over.guard) ||
         &core.table.cell(holding.owner.load(std::memory_order_relaxed)) != &slot) {
       continue;
     }
@@ -87,7 +89,7 @@ bool advance(Core& core, Bucket& bucket, CellIndex index, const Facts& facts, Wa
   Cell& slot = core.table.cell(index);
   bool done = false;
   if (facts.over && facts.over->slot == index && slot.word.load(std::memory_order_relaxed) == facts.over->word &&
-      at(slot, slot_field::kEpoch) == facts.over->epoch) {
+      at(slot, slot_field::kEpoch) == facts.over->epoch && is_same_guard(slot, facts.over->guard)) {
     take_away(core, slot, facts.over->kind, facts.over->why, spent);
     done = true;
   }

@@ -7,6 +7,7 @@
 #include "engine/local/cells.h"
 #include "engine/local/claiming.h"
 #include "engine/local/events.h"
+#include "engine/local/guards.h"
 #include "engine/local/texts.h"
 #include "engine/local/together.h"
 
@@ -234,6 +235,7 @@ Claiming::Look Claiming::look_at(CellIndex index, Wakes& wakes) {
 // another claim than the one that this gives up.
 bool Claiming::may_accept(const Cell& slot) const {
   const CellIndex own = given_up_by(core_, core_.table.cell(node_));
+  if (own != 0 && guard_may_run(core_, core_.table.cell(own))) return false;
   return is_offered(slot) && room_in(core_, slot, request_.terms, own) == rules::Room::beside;
 }
 
@@ -428,13 +430,13 @@ Result<Grant> Claiming::run() {
 
 Result<Grant> LocalEngine::try_claim(const ClaimRequest& request) {
   if (auto checked = check_request(request, traits_); !checked) return fail(checked.error());
-  if (auto member = check_member(); !member) return fail(member.error());
+  if (auto member = check_change(request.key); !member) return fail(member.error());
   return Claiming(*this, request, nullptr).run();
 }
 
 Result<Grant> LocalEngine::await(const ClaimRequest& request, const Wait& wait) {
   if (auto checked = check_request(request, traits_); !checked) return fail(checked.error());
-  if (auto member = check_member(); !member) return fail(member.error());
+  if (auto member = check_change(request.key); !member) return fail(member.error());
   return Claiming(*this, request, &wait).run();
 }
 

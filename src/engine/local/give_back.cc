@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "engine/check_request.h"
 #include "engine/local/events.h"
+#include "engine/local/guards.h"
 #include "engine/local/local_engine.h"
 #include "engine/local/together.h"
 #include "rules/ownership.h"
@@ -22,31 +23,42 @@ constexpr int kRevocationLooks = 3;  // of a revocation: an offer, and the lease
 }  // namespace
 
 Result<Released> LocalEngine::release(const ClaimRef& claim) {
-  if (auto member = check_member(); !member) return fail(member.error());
-  auto seen = read_lease(*core_, claim.key.text(), claim.claim, claim.epoch);
-  if (!seen) return fail(seen.error());
-  if (!*seen) {
-    auto now = read_key(*core_, claim.key.text());
-    if (!now) return fail(now.error());
-    if (!*now || (!(*now)->held() && (*now)->together.empty())) return Released{false};
-    return fail(lost(claim, *now));
+  if (auto member = check_change(claim.key); !member) return fail(member.error());
+  const MonotonicTime begun = core_->environment.clock->monotonic();
+  for (;;) {
+    auto seen = read_lease(*core_, claim.key.text(), claim.claim, claim.epoch);
+    if (!seen) return fail(seen.error());
+    if (!*seen) {
+      auto now = read_key(*core_, claim.key.text());
+      if (!now) return fail(now.error());
+      if (!*now || (!(*now)->held() && (*now)->together.empty())) return Released{false};
+      return fail(lost(claim, *now));
+    }
+    if (guarded(*core_, **seen)) {
+      if (!wait_for_guard(begun)) return fail(guarding::busy(claim.key));
+      continue;
+    }
+    auto given = give_back(claim, **seen);
+    if (!given) return fail(given.error());
+    if (*given) return Released{true};
   }
+}
+
+// False: a guard began, or ended, since it was looked at.
+Result<bool> LocalEngine::give_back(const ClaimRef& claim, const HoldingView& seen) {
   Wakes wakes(*core_);
   Spent spent;
   {
-    const Cell& cell = core_->table.cell((*seen)->index);
+    const Cell& cell = core_->table.cell(seen.index);
     auto section = Section::enter(*core_, cell.home.load(std::memory_order_relaxed), section_bound(*core_));
     if (!section) {
       core_->unclean.store(true, std::memory_order_relaxed);
       return fail(section.error());
     }
-    if (!is_same(cell, **seen)) return fail(lost(claim, std::nullopt));
-    if (cell.body[slot_field::kGuard].load(std::memory_order_relaxed) != 0 && guarded(*core_, **seen)) {
-      return fail(Code::section_busy, "an operation runs under the guard of " + claim.key.text(),
-                  "release it when the operation has ended");
-    }
-    end_lease(*core_, *section, **seen, EventKind::released, "", wakes, spent);
-    if ((*seen)->word.member == core_->me) spent.knock_count = 0;
+    if (!is_same(cell, seen)) return fail(lost(claim, std::nullopt));
+    if (!is_same_guard(cell, seen.guard)) return false;
+    end_lease(*core_, *section, seen, EventKind::released, "", wakes, spent);
+    if (seen.word.member == core_->me) spent.knock_count = 0;
   }
   settle(*core_, wakes, spent);
   std::unique_ptr<env::PassedByte> passed;
@@ -55,11 +67,11 @@ Result<Released> LocalEngine::release(const ClaimRef& claim) {
     passed = std::move(found->second);
     passed_.erase(found);
   }
-  return Released{true};
+  return true;
 }
 
 Result<Revoked> LocalEngine::revoke(const RevokeRequest& request) {
-  if (auto member = check_member(); !member) return fail(member.error());
+  if (auto member = check_change(request.key); !member) return fail(member.error());
   if (auto text = check_text("reason", request.reason, limits::kReasonBytes, true); !text) return fail(text.error());
   // What was offered may be taken up between the look and the act: it is the same lease, and is looked at once more.
   RevokeRequest pinned = request;
@@ -99,17 +111,18 @@ Result<bool> LocalEngine::revoke_as_seen(const RevokeRequest& request, const std
     const auto verdict = rules::decide_revoke(occupant, rules::Expiry::proof, one->epoch, request.force, request.reason,
                                               request.only_epoch);
     if (!verdict.allowed) return refuse(verdict.code, request.key.text() + ": " + verdict.why, "");
-    if (guarded(*core_, *one) && occupant.verdict.liveness != Liveness::dead) {
-      return refuse(Code::section_busy, "an operation runs under the guard of " + request.key.text(),
-                    "try again when it has ended");
+    if (guarded(*core_, *one)) {
+      const Error busy = guarding::busy(request.key);
+      return refuse(busy.code, busy.message, busy.remedy);
     }
   }
-  if (seen->held() || !seen->together.empty()) return end_leases(ending, request.reason);
+  if (seen->held() || !seen->together.empty()) return end_leases(request.key, ending, request.reason);
   return withdraw_offer(*seen);
 }
 
 // True: at least one of them was still there.
-Result<bool> LocalEngine::end_leases(const std::vector<const HoldingView*>& leases, const std::string& why) {
+Result<bool> LocalEngine::end_leases(const Key& key, const std::vector<const HoldingView*>& leases,
+                                     const std::string& why) {
   bool ended = false;
   for (const HoldingView* lease : leases) {
     Wakes wakes(*core_);
@@ -119,6 +132,7 @@ Result<bool> LocalEngine::end_leases(const std::vector<const HoldingView*>& leas
       auto section = Section::enter(*core_, cell.home.load(std::memory_order_relaxed), section_bound(*core_));
       if (!section) return fail(section.error());
       if (!is_same(cell, *lease)) continue;
+      if (!is_same_guard(cell, lease->guard)) return fail(guarding::busy(key));
       end_lease(*core_, *section, *lease, EventKind::revoked, why, wakes, spent);
       ended = true;
     }

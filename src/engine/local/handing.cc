@@ -4,6 +4,7 @@
 #include "engine/check_request.h"
 #include "engine/local/claiming.h"
 #include "engine/local/events.h"
+#include "engine/local/guards.h"
 #include "engine/local/judge.h"
 #include "engine/local/local_engine.h"
 #include "engine/local/teller.h"
@@ -20,11 +21,10 @@ std::unexpected<Error> changes_all_the_time(const Key& key) {
 }
 
 // The lease of the key that is offered to that owner.
-const HoldingView* offered_to(const Core& core, const SlotView& slot, const std::string& owner) {
+const HoldingView* offered_to(Core& core, const SlotView& slot, const std::string& owner) {
   const auto is_offered_to = [&](const HoldingView& lease) {
     const auto offer = open_offer(core, lease);
-    const bool ended = lease.guard != 0 && !guarded(core, lease);  // an operation ran past its bound
-    return offer && offer->to == owner && !ended;
+    return offer && offer->to == owner && !past_guard(core, lease);
   };
   if (slot.held()) return is_offered_to(slot) ? &slot : nullptr;
   const auto found = std::ranges::find_if(slot.together, is_offered_to);
@@ -99,12 +99,16 @@ Result<bool> LocalEngine::withdraw_hand_off(const ClaimRef& claim) {
   return changes_all_the_time(claim.key);
 }
 
-// When an offer that goes to the line is over, so is the lease: whoever tells of losses looks again then.
+// When an offer that goes to the line is over, so is the lease.
 void LocalEngine::look_again_at_its_end(const HoldingView& lease) const {
   const auto offer = open_offer(*core_, lease);
-  if (!offer || offer->back != Back::line) return;
+  if (offer && offer->back == Back::line) tell_at(offer->until);
+}
+
+// Whoever tells of losses looks again after that time.
+void LocalEngine::tell_at(std::int64_t monotonic) const {
   const std::lock_guard lock(mutex_);
-  if (teller_) teller_->ring_in(Duration{offer->until - core_->monotonic_ns()} + kAfter);
+  if (teller_) teller_->ring_in(Duration{monotonic - core_->monotonic_ns()} + kAfter);
 }
 
 // ---- adopting -------------------------------------------------------------------------------------------------------
@@ -118,7 +122,7 @@ Result<bool> Claiming::adopt(const HoldingView& offered) {
     auto section = Section::enter(core_, bucket_, section_bound(core_));
     if (!section) return fail(section.error());
     if (!is_same(cell, offered) || !is_same_text(core_, cell, offered)) return false;
-    if (at(cell, slot_field::kGuard) != static_cast<std::uint64_t>(offered.guard)) return false;
+    if (!is_same_guard(cell, offered.guard)) return false;
     const auto end = offer_end(core_, cell);
     if (!end || now_.monotonic >= *end) return false;
     const Epoch epoch = take_epoch(core_);
@@ -152,16 +156,13 @@ Result<bool> Claiming::adopt(const HoldingView& offered) {
 
 Result<Grant> LocalEngine::adopt(const ClaimRequest& request) {
   if (auto checked = check_adoption(request, traits_); !checked) return fail(checked.error());
-  if (auto member = check_member(); !member) return fail(member.error());
+  if (auto member = check_change(request.key); !member) return fail(member.error());
   for (int round = 0; round < kAmendments; ++round) {
     auto slot = read_key(*core_, request.key.text());
     if (!slot) return fail(slot.error());
     const HoldingView* offered = *slot ? offered_to(*core_, **slot, request.owner) : nullptr;
     if (offered == nullptr) return fail(not_offered(*core_, request, *slot));
-    if (guarded(*core_, *offered) && judge_holding(*core_, *offered, Care::usual).liveness != Liveness::dead) {
-      return fail(Code::section_busy, "an operation runs under the guard of " + request.key.text(),
-                  "try again when it has ended");
-    }
+    if (guarded(*core_, *offered)) return fail(guarding::busy(request.key));
     ClaimRequest wanted = request;
     wanted.terms.mode = offered->terms.mode;
     wanted.terms.slots = offered->terms.slots;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "engine/local/guards.h"
 #include "engine/local/texts.h"
 #include "engine/local/yielding.h"
 #include "rules/liveness.h"
@@ -12,6 +13,7 @@
 namespace tenure::local {
 namespace {
 
+constexpr const char* kUnderGuard = "an operation runs under its guard";
 constexpr std::size_t kJudgedNodes = 16;  // from the head of a line; the others look after themselves
 
 std::optional<ProcessIdentity> owner_process_in(const Core& core, std::string_view text) {
@@ -91,8 +93,9 @@ Observation observe_together(Core& core, const Key& key, const SlotView& slot, C
   for (const HoldingView& one : slot.together) {
     const rules::Occupant occupant = occupant_of(core, one, care);
     const rules::ClaimVerdict stranger = rules::decide_for_stranger(rules::Expiry::proof, occupant);
-    const bool granted = stranger.granted() && (!guarded(core, one) || occupant.verdict.liveness == Liveness::dead);
-    Observation yielding{.key = key, .claimable = granted, .why = stranger.why};
+    const bool held_up = stranger.granted() && guarded(core, one);
+    Observation yielding{
+        .key = key, .claimable = stranger.granted() && !held_up, .why = held_up ? kUnderGuard : stranger.why};
     show_yielding(core, one, occupant, stranger, yielding);
     // Shown is the first that is not over, if there is one.
     if (!seen.holder || (seen.claimable && !yielding.claimable)) {
@@ -176,10 +179,6 @@ Verdict judge_holding(Core& core, const HoldingView& slot, Care care) {
   return further.liveness == Liveness::dead ? member : further;
 }
 
-bool guarded(const Core& core, const HoldingView& lease) {
-  return lease.guard != 0 && core.monotonic_ns() <= lease.guard;
-}
-
 rules::Occupant occupant_of(Core& core, const HoldingView& lease, Care care) {
   rules::Occupant occupant;
   occupant.kind = rules::Occupant::Kind::holder;
@@ -245,9 +244,9 @@ Observation observe(Core& core, const Key& key, const std::optional<SlotView>& s
                         : "offered to the first in line, which has not taken it up yet") +
                 (waiting.empty() ? "" : "; " + waiting);
   }
-  if (seen.claimable && guarded(core, *slot) && seen.verdict.liveness != Liveness::dead) {
+  if (seen.claimable && guarded(core, *slot)) {
     seen.claimable = false;
-    seen.why = "an operation runs under its guard";
+    seen.why = kUnderGuard;
   }
   if (slot->held()) show_yielding(core, *slot, occupant, stranger, seen);
   return seen;
@@ -258,18 +257,13 @@ namespace {
 // Whether that lease is over, or may be taken.
 std::optional<Facts::Over> over_in(Core& core, const HoldingView& lease, const rules::Occupant& occupant) {
   const auto verdict = rules::decide_for_stranger(rules::Expiry::proof, occupant);
-  const bool dead = occupant.verdict.liveness == Liveness::dead;
-  if (lease.guard != 0 && !guarded(core, lease)) {
-    return Facts::Over{lease.index, lease.word.packed(), lease.epoch.value(), EventKind::lost,
-                       "an operation ran past the bound of its guard"};
-  }
-  if (back_to_line(core, lease)) {
-    return Facts::Over{lease.index, lease.word.packed(), lease.epoch.value(), EventKind::released, not_adopted(lease)};
-  }
+  const auto over = [&](EventKind kind, std::string why) {
+    return Facts::Over{lease.index, lease.word.packed(), lease.epoch.value(), lease.guard, kind, std::move(why)};
+  };
+  if (past_guard(core, lease)) return over(EventKind::lost, kPastGuard);
+  if (back_to_line(core, lease)) return over(EventKind::released, not_adopted(lease));
   if (rules::offer_keeps_off(verdict, occupant) && open_offer(core, lease)) return std::nullopt;
-  if (verdict.granted() && (dead || !guarded(core, lease))) {
-    return Facts::Over{lease.index, lease.word.packed(), lease.epoch.value(), EventKind::taken_over, verdict.why};
-  }
+  if (verdict.granted() && !guarded(core, lease)) return over(EventKind::taken_over, verdict.why);
   return std::nullopt;
 }
 

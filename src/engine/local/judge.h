@@ -24,7 +24,6 @@ Verdict further_proofs(Core& core, const std::string& text);
 rules::Occupant occupant_of(Core& core, const HoldingView& lease, Care care);
 // The same of a key: of who holds it alone, or whom it is offered to.
 rules::Occupant occupant_of(Core& core, const SlotView& slot, Care care);
-bool guarded(const Core& core, const HoldingView& lease);
 
 // How the key stands.
 Observation observe(Core& core, const Key& key, const std::optional<SlotView>& slot, Care care);
@@ -37,6 +36,7 @@ struct Facts {
     CellIndex slot = 0;  // or the cell of a holding
     std::uint64_t word = 0;
     std::uint64_t epoch = 0;
+    std::uint64_t guard = 0;
     EventKind kind = EventKind::taken_over;
     std::string why;
   };

@@ -1,5 +1,6 @@
 // Keeping a lease: is it still ours, and its TTL.
 #include "engine/local/events.h"
+#include "engine/local/guards.h"
 #include "engine/local/local_engine.h"
 #include "engine/local/together.h"
 #include "engine/local/yielding.h"
@@ -68,9 +69,7 @@ Result<HoldingView> LocalEngine::current(const ClaimRef& claim) const {
     if (!now) return fail(now.error());
     return fail(lost(claim, *now));
   }
-  if ((*lease)->guard != 0 && !guarded(*core_, **lease)) {
-    return fail(Code::lost, claim.key.text() + " is lost: an operation ran past the bound of its guard");
-  }
+  if (past_guard(*core_, **lease)) return fail(Code::lost, claim.key.text() + " is lost: " + kPastGuard);
   if (((*lease)->flags & kOffers) != 0) {
     if (back_to_line(*core_, **lease)) {
       return fail(Code::lost, claim.key.text() + " is lost: " + not_adopted(**lease), "claim it again");
@@ -88,7 +87,7 @@ Result<Renewal> LocalEngine::beat(const ClaimRef& claim) {
 }
 
 Result<Renewal> LocalEngine::renew(const ClaimRef& claim) {
-  if (auto member = check_member(); !member) return fail(member.error());
+  if (auto member = check_change(claim.key); !member) return fail(member.error());
   auto seen = current(claim);
   if (!seen) return fail(seen.error());
   const auto late = late_by(*core_, *seen);

@@ -24,7 +24,8 @@ static_assert(Word16::is_always_lock_free && Word32::is_always_lock_free && Word
 static_assert(sizeof(Word16) == 2 && sizeof(Word32) == 4 && sizeof(Word64) == 8);
 
 inline constexpr std::uint64_t kMagic = 0x01'65'72'75'6e'65'74'89;  // 0x89 "tenure" 0x01
-inline constexpr std::uint32_t kFormat = 2;                         // 1: without those who hold a key together
+// 1: without those who hold a key together; 2: a guard named nobody
+inline constexpr std::uint32_t kFormat = 3;
 
 // ---- members ------------------------------------------------------------------------------------------------------
 
@@ -126,7 +127,7 @@ inline constexpr std::size_t kSince = 3;      // wall, nanoseconds
 inline constexpr std::size_t kTtl = 4;        // nanoseconds; 0: none
 inline constexpr std::size_t kMonotonic = 5;  // of the claim or last renewal; set with a TTL
 inline constexpr std::size_t kBoot = 6;
-inline constexpr std::size_t kGuard = 7;   // monotonic; an operation runs under guard until then. 0: none
+inline constexpr std::size_t kGuard = 7;   // an operation runs under guard: guard_word(). 0: none
 inline constexpr std::size_t kLine = 8;    // first node | grantee << 32
 inline constexpr std::size_t kText = 9;    // first text | flags << 32 | key bytes << 48
 inline constexpr std::size_t kTerms = 10;  // Terms: mode | at loss << 8 | slots << 32
@@ -211,6 +212,26 @@ struct alignas(64) Bucket {
   std::array<Word16, kEntries> tags;     // of their hashes
 };
 static_assert(sizeof(Bucket) == 64);
+
+// ---- guards -------------------------------------------------------------------------------------------------------
+
+// The guard of a lease: number + 1 of the member that runs the operation (14 bits) | low bits of its generation
+// (10 bits) << 14 | its bound, monotonic, in units of 2^20 ns, rounded up << 24.
+inline constexpr std::uint64_t kGuardGenerationMask = 0x3ff;
+inline constexpr int kGuardUnitBits = 20;
+constexpr std::uint64_t guard_by(MemberId member) {
+  return (std::uint64_t{member.number} + 1) | (member.generation & kGuardGenerationMask) << kNumberBits;
+}
+constexpr std::uint64_t guard_word(MemberId member, std::int64_t until) {
+  const std::uint64_t units = (static_cast<std::uint64_t>(until) >> kGuardUnitBits) + 1;
+  return guard_by(member) | units << 24;
+}
+constexpr std::int64_t guard_until(std::uint64_t word) {
+  return static_cast<std::int64_t>(word >> 24 << kGuardUnitBits);
+}
+constexpr bool is_guard_by(std::uint64_t word, MemberId member) {
+  return (word & 0xff'ffff) == guard_by(member);
+}
 
 // ---- events -------------------------------------------------------------------------------------------------------
 

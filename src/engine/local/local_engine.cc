@@ -55,6 +55,16 @@ Result<void> LocalEngine::check_process() const {
               "open it in this process");
 }
 
+guarding::Place LocalEngine::place() const {
+  const auto& id = core_->table.header().space_id;
+  return {std::string(id.begin(), id.end()), core_->self()};
+}
+
+Result<void> LocalEngine::check_change(const Key& key) const {
+  if (auto member = check_member(); !member || !guarding::inside_any()) return member;
+  return guarding::check_outside(place(), key);
+}
+
 Result<void> LocalEngine::check_member() const {
   if (auto own = check_process(); !own) return own;
   if (core_->me.none()) {

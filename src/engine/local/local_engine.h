@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "engine/engine.h"
+#include "engine/guarding.h"
 #include "engine/local/advance.h"
 #include "engine/local/core.h"
 #include "engine/local/local.h"
@@ -68,19 +69,30 @@ class LocalEngine final : public Engine, private ShortWay {
   // Code::wrong_process in a forked child, Code::lost when our membership is over, Code::not_permitted for an observer.
   Result<void> check_member() const;
   Result<void> check_process() const;
+  // Of whatever changes the key: also not from within an operation under its guard.
+  Result<void> check_change(const Key& key) const;
+  guarding::Place place() const;
   // The current claim as the table has it, or what became of it.
   Result<HoldingView> current(const ClaimRef& claim) const;
   Error lost(const ClaimRef& claim, const std::optional<SlotView>& now) const;
   // The claim whose lease is to be guarded.
   Result<ClaimRef> guarded_claim(const GuardRequest& request) const;
+  // Waits for an operation that runs, and returns the lease under a guard of ours.
+  Result<HoldingView> begin_guard(const GuardRequest& request, const ClaimRef& claim);
+  Result<bool> drop_guard(const HoldingView& guarded);
+  void end_past_guard(const HoldingView& guarded);
+  // A moment. False: it was waited for since `begun` for as long as may be.
+  bool wait_for_guard(MonotonicTime begun) const;
   Result<bool> revoke_as_seen(const RevokeRequest& request, const std::optional<SlotView>& seen,
                               const Observation& was);
-  Result<bool> end_leases(const std::vector<const HoldingView*>& leases, const std::string& why);
+  Result<bool> end_leases(const Key& key, const std::vector<const HoldingView*>& leases, const std::string& why);
+  Result<bool> give_back(const ClaimRef& claim, const HoldingView& seen);
   Result<bool> withdraw_offer(const SlotView& seen);
   // Raises the durable bound of epochs when half of a block is left, or at once with `now`.
   Result<void> raise_ceiling(bool now);
   void tell();
   void look_again_at_its_end(const HoldingView& lease) const;
+  void tell_at(std::int64_t monotonic) const;
 
   friend class Claiming;
 

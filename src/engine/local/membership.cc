@@ -6,6 +6,7 @@
 #include "engine/local/advance.h"
 #include "engine/local/buckets.h"
 #include "engine/local/cells.h"
+#include "engine/local/guards.h"
 #include "engine/local/judge.h"
 #include "engine/local/line.h"
 #include "engine/local/texts.h"
@@ -49,6 +50,9 @@ Result<bool> clear_lease(Core& core, MemberId member, CellIndex index) {
   Cell& cell = core.table.cell(index);
   const std::uint64_t word = cell.word.load(std::memory_order_acquire);
   const std::string text = load_text(core.table, low(at(cell, slot_field::kText)));
+  // Another member works under it: what it was refused by as long.
+  const std::uint64_t guard = at(cell, slot_field::kGuard);
+  if (see_guard(core, guard) == GuardSight::runs && !is_guard_by(guard, member)) return false;
   const bool proofs = (flags_of(cell) & kHasProofs) != 0;
   if (proofs && further_proofs(core, text).liveness != Liveness::dead) return false;
   Wakes wakes(core);
@@ -59,6 +63,7 @@ Result<bool> clear_lease(Core& core, MemberId member, CellIndex index) {
     auto section = Section::enter(core, cell.home.load(std::memory_order_relaxed), section_bound(core));
     if (!section) return fail(section.error());
     if (cell.word.load(std::memory_order_relaxed) != word || CommitWord::unpacked(word).member != member) return true;
+    if (!is_same_guard(cell, guard)) return false;
     // What it had offered waits for the successor.
     if (const auto end = offer_end(core, cell); end && core.monotonic_ns() < *end) return false;
     const CellIndex slot_index = alone ? index : cell.owner.load(std::memory_order_relaxed);
@@ -224,6 +229,9 @@ Result<bool> clear_member(Core& core, MemberId member) {
   bool all = true;
   for (CellIndex index = 1; index <= core.table.last_cell(); ++index) {
     const CommitWord word = CommitWord::unpacked(core.table.cell(index).word.load(std::memory_order_acquire));
+    if (word.kind == Kind::slot || word.kind == Kind::holding) {
+      if (auto dropped = drop_guard_of(core, member, index); !dropped) return fail(dropped.error());
+    }
     if (word.member != member) continue;
     if (word.kind == Kind::slot || word.kind == Kind::holding) {
       auto cleared = clear_lease(core, member, index);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/local/claiming.h"
+#include "engine/local/guards.h"
 #include "engine/local/together.h"
 #include "engine/local/words_of.h"
 
@@ -11,7 +12,7 @@ namespace tenure::local {
 const HoldingView* Claiming::own_of(const SlotView& seen) const {
   const rules::Claimant claimant{request_.owner, request_.part, core_.self()};
   const auto is_own = [&](const HoldingView& lease) {
-    if (lease.word.member != core_.me) return false;
+    if (lease.word.member != core_.me || guarded(core_, lease)) return false;
     const auto verdict = rules::decide_claim(rules::Expiry::proof, occupant_of(core_, lease, Care::quick), claimant);
     return verdict.answer == rules::ClaimVerdict::Answer::reclaim;
   };
@@ -44,7 +45,7 @@ Result<bool> Claiming::reclaim(const SlotView& seen) {
   auto section = Section::enter(core_, bucket_, bound());
   if (!section) return fail(section.error());
   const Cell& lease = core_.table.cell(own->index);
-  if (!is_same(lease, *own)) return true;
+  if (!is_same(lease, *own) || !is_same_guard(lease, own->guard)) return true;
   const CellIndex index = own->word.kind == Kind::slot ? own->index : lease.owner.load(std::memory_order_relaxed);
   Cell& slot = core_.table.cell(index);
   if (node_ != 0 && !is_our_node(index)) return true;

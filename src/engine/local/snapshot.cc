@@ -58,7 +58,7 @@ void copy_holding(const Table& table, CellIndex index, HoldingView& view) {
   view.since = static_cast<std::int64_t>(at(cell, slot_field::kSince));
   view.monotonic = static_cast<std::int64_t>(at(cell, slot_field::kMonotonic));
   view.boot = static_cast<std::int64_t>(at(cell, slot_field::kBoot));
-  view.guard = static_cast<std::int64_t>(at(cell, slot_field::kGuard));
+  view.guard = at(cell, slot_field::kGuard);
   view.terms = terms_from(at(cell, slot_field::kTerms), at(cell, slot_field::kTtl));
   const std::uint64_t text = at(cell, slot_field::kText);
   view.flags = static_cast<std::uint16_t>(text >> 32);

@@ -31,7 +31,7 @@ struct HoldingView {
   ClaimId claim;
   std::int64_t since = 0;                // wall
   std::int64_t monotonic = 0, boot = 0;  // of the last extension, with a TTL
-  std::int64_t guard = 0;
+  std::uint64_t guard = 0;               // see guards.h
   Terms terms;
   std::uint16_t flags = 0;
   std::uint32_t number = 0;  // of its slot, with several

@@ -224,8 +224,13 @@ void Claiming::see_holder(const Cell& slot) {
 
 void Claiming::see_due(const Cell& lease) {
   const std::uint64_t ttl = at(lease, slot_field::kTtl);
+  const std::uint64_t guard = at(lease, slot_field::kGuard);
   const auto note = [this](std::int64_t due) { due_ = std::min(due_.value_or(due), due); };
-  if (ttl != 0) note(static_cast<std::int64_t>(at(lease, slot_field::kMonotonic) + ttl));
+  if (ttl != 0 || guard != 0) {
+    // An operation under its guard keeps it past its TTL, and ends it at the bound.
+    const auto end = ttl == 0 ? 0 : static_cast<std::int64_t>(at(lease, slot_field::kMonotonic) + ttl);
+    note(std::max(end, guard == 0 ? 0 : guard_until(guard)));
+  }
   // Of one who has it: an offered slot has no text.
   if (const auto end = offer_end(core_, lease)) note(*end);
 }

@@ -5,6 +5,7 @@
 
 #include "engine/local/cells.h"
 #include "engine/local/events.h"
+#include "engine/local/guards.h"
 #include "engine/local/judge.h"
 #include "engine/local/texts.h"
 #include "engine/local/words_of.h"
@@ -172,7 +173,7 @@ std::optional<OfferNote> open_offer(const Core& core, const HoldingView& lease) 
   return offer;
 }
 
-bool back_to_line(const Core& core, const HoldingView& lease) {
+bool back_to_line(Core& core, const HoldingView& lease) {
   if ((lease.flags & kOffers) == 0 || guarded(core, lease)) return false;
   const auto offer = yield_in(lease.text).offer;
   return offer && offer->back == Back::line && comparable(core, offer->time_namespace) &&

@@ -49,7 +49,7 @@ Yield yield_in(std::string_view text);
 bool offer_stands(const Core& core, const OfferNote& offer);
 std::optional<OfferNote> open_offer(const Core& core, const HoldingView& lease);
 // Its time is over, and so is the lease.
-bool back_to_line(const Core& core, const HoldingView& lease);
+bool back_to_line(Core& core, const HoldingView& lease);
 std::string not_adopted(const HoldingView& lease);
 // Its asker still waits for an answer. Asks the system: not inside a section.
 bool is_pending(Core& core, const AskNote& ask);

@@ -47,7 +47,7 @@ Result<Grant> MemoryEngine::try_claim(const ClaimRequest& request) {
 }
 
 Result<Grant> MemoryEngine::await(const ClaimRequest& request, const Wait& wait) {
-  if (auto own = check_process(); !own) return fail(own.error());
+  if (auto own = check_change(request.key); !own) return fail(own.error());
   if (auto checked = check_request(request, traits_); !checked) return fail(checked.error());
   auto claim = fresh_claim();
   if (!claim) return fail(claim.error());
@@ -199,8 +199,7 @@ memory::Holding MemoryEngine::holding_of(const ClaimRequest& request, const env:
                           .holder = holder_for(request, environment),
                           .terms = request.terms,
                           .extended_monotonic = environment.clock->monotonic(),
-                          .extended_boot = environment.clock->boottime(),
-                          .guarded_until = std::nullopt};
+                          .extended_boot = environment.clock->boottime()};
   if (holding.terms.slots > 1) holding.holder.slot = grant.slot = number;
   if (holding.terms.ttl) grant.valid_until = holding.extended_boot + *holding.terms.ttl;
   return holding;

@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "engine/guarding.h"
 #include "engine/memory/admission.h"
 #include "engine/memory/memory_engine.h"
 #include "engine/memory/viewer.h"
@@ -26,8 +27,9 @@ class MemoryEngine final : public Engine {
   Result<Standing> verify(const ClaimRef& claim) override;
   Result<Released> release(const ClaimRef& claim) override;
   Result<Revoked> revoke(const RevokeRequest& request) override;
-  Result<void> guard(const GuardRequest& request, const Guarded& operation) override;
   Result<Observation> holder(const Key& key) override;
+  // memory_guard.cc
+  Result<void> guard(const GuardRequest& request, const Guarded& operation) override;
   // memory_asking.cc
   Result<Asked> ask(const AskRequest& request) override;
   Result<std::vector<Ask>> asks(const ClaimRef& claim) override;
@@ -48,12 +50,23 @@ class MemoryEngine final : public Engine {
   };
 
   Result<void> check_process() const;
+  // Of whatever changes the key: also not from within an operation under its guard.
+  Result<void> check_change(const Key& key) const;
+  guarding::Place place() const;
   Result<ClaimId> fresh_claim() const;
 
   // All below: with the store's mutex held.
   Result<Current> current(const ClaimRef& claim);
   // The claim whose lease is to be guarded.
   Result<ClaimRef> guarded_claim(const GuardRequest& request);
+  // A moment. False: it was waited for since `begun` for as long as may be.
+  bool wait_for_guard(std::unique_lock<std::mutex>& lock, MonotonicTime begun);
+  struct Guarding {
+    ClaimRef claim;
+    memory::Guard guard;
+  };
+  // Waits for one that runs. The lease is guarded on return.
+  Result<Guarding> begin_guard(std::unique_lock<std::mutex>& lock, const GuardRequest& request);
   Error lost(const ClaimRef& claim, const memory::Slot* slot, const std::string& why) const;
   // Leases of whom an operation ran past its guard, or whose offer goes back to the line.
   void end_overdue(const Key& key, memory::Slot& slot);

@@ -47,6 +47,15 @@ Result<void> MemoryEngine::check_process() const {
               "open a space in the child");
 }
 
+guarding::Place MemoryEngine::place() const {
+  return {std::to_string(reinterpret_cast<std::uintptr_t>(store_.get())), viewer_.self()};
+}
+
+Result<void> MemoryEngine::check_change(const Key& key) const {
+  if (auto own = check_process(); !own || !guarding::inside_any()) return own;
+  return guarding::check_outside(place(), key);
+}
+
 Error MemoryEngine::lost(const ClaimRef& claim, const memory::Slot* slot, const std::string& why) const {
   Error error{Code::lost, claim.key.text() + " is no longer held by this claim: " + why, "", nullptr};
   const std::string ending = store_->why_ended(claim.claim);
@@ -110,7 +119,7 @@ Result<Renewal> MemoryEngine::beat(const ClaimRef& claim) {
 }
 
 Result<Renewal> MemoryEngine::renew(const ClaimRef& claim) {
-  if (auto own = check_process(); !own) return fail(own.error());
+  if (auto own = check_change(claim.key); !own) return fail(own.error());
   std::lock_guard lock(store_->mutex_);
   auto mine = current(claim);
   if (!mine) return fail(mine.error());
@@ -134,26 +143,29 @@ Result<Standing> MemoryEngine::verify(const ClaimRef& claim) {
 }
 
 Result<Released> MemoryEngine::release(const ClaimRef& claim) {
-  if (auto own = check_process(); !own) return fail(own.error());
-  std::lock_guard lock(store_->mutex_);
-  auto mine = current(claim);
-  if (!mine) {
-    const auto found = store_->slots_.find(claim.key);
-    const bool held = found != store_->slots_.end() && !found->second.holdings.empty();
-    if (held) return fail(mine.error());
-    return Released{false};
+  if (auto own = check_change(claim.key); !own) return fail(own.error());
+  std::unique_lock lock(store_->mutex_);
+  const MonotonicTime begun = environment_.clock->monotonic();
+  for (;;) {
+    auto mine = current(claim);
+    if (!mine) {
+      const auto found = store_->slots_.find(claim.key);
+      const bool held = found != store_->slots_.end() && !found->second.holdings.empty();
+      if (held) return fail(mine.error());
+      return Released{false};
+    }
+    if (viewer_.guarded(mine->holding)) {
+      if (!wait_for_guard(lock, begun)) return fail(guarding::busy(claim.key));
+      continue;
+    }
+    memory::Slot& slot = mine->slot;
+    store_->remember(mine->holding, EventKind::released, "");
+    slot.holdings.erase(slot.holdings.begin() + (&mine->holding - slot.holdings.data()));
+    settle(claim.key, slot);
+    store_->announce(claim.key);
+    store_->tidy(claim.key);
+    return Released{true};
   }
-  if (mine->holding.guarded_until) {
-    return fail(Code::section_busy, "an operation runs under the guard of " + claim.key.text(),
-                "release it when the operation has ended");
-  }
-  memory::Slot& slot = mine->slot;
-  store_->remember(mine->holding, EventKind::released, "");
-  slot.holdings.erase(slot.holdings.begin() + (&mine->holding - slot.holdings.data()));
-  settle(claim.key, slot);
-  store_->announce(claim.key);
-  store_->tidy(claim.key);
-  return Released{true};
 }
 
 Result<Observation> MemoryEngine::holder(const Key& key) {

@@ -51,7 +51,7 @@ Error MemoryEngine::not_offered(const ClaimRequest& request, const memory::Slot&
 }
 
 Result<Grant> MemoryEngine::adopt(const ClaimRequest& request) {
-  if (auto own = check_process(); !own) return fail(own.error());
+  if (auto own = check_change(request.key); !own) return fail(own.error());
   if (auto checked = check_adoption(request, traits_); !checked) return fail(checked.error());
   auto claim = fresh_claim();
   if (!claim) return fail(claim.error());
@@ -66,10 +66,7 @@ Result<Grant> MemoryEngine::adopt(const ClaimRequest& request) {
     return viewer_.offered(holding) && holding.offer->offer.to == request.owner;
   });
   if (offered == slot.holdings.end()) return fail(not_offered(request, slot));
-  if (viewer_.guarded(*offered)) {
-    return fail(Code::section_busy, "an operation runs under the guard of " + request.key.text(),
-                "try again when it has ended");
-  }
+  if (viewer_.guarded(*offered)) return fail(guarding::busy(request.key));
   const auto epoch = next_epoch();
   if (!epoch) return fail(epoch.error());
   Grant grant{.key = request.key, .claim = *claim, .epoch = *epoch};

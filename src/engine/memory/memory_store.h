@@ -43,6 +43,13 @@ struct OpenOffer {
   std::uint64_t time_namespace = 0;
 };
 
+// What an operation runs under, and in which process, which need not be the holder's.
+struct Guard {
+  MonotonicTime until;
+  ProcessIdentity by;
+  friend bool operator==(const Guard&, const Guard&) = default;
+};
+
 // One holder of a key.
 struct Holding {
   ClaimId claim;
@@ -52,9 +59,8 @@ struct Holding {
   // The claim or the last renewal, from which a TTL counts: on the contenders' clock and on the holder's.
   MonotonicTime extended_monotonic;
   BootTime extended_boot;
-  // While an operation runs under guard: its bound.
-  std::optional<MonotonicTime> guarded_until;
-  std::vector<Asker*> asks = {};  // in the order of their asking
+  std::optional<Guard> guard = {};  // while an operation runs under it
+  std::vector<Asker*> asks = {};    // in the order of their asking
   std::optional<OpenOffer> offer = {};
 };
 

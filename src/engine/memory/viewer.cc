@@ -99,11 +99,15 @@ Observation Viewer::observe(const Key& key, const Slot& slot) const {
 }
 
 bool Viewer::guarded(const Holding& holding) const {
-  return holding.guarded_until && !past_guard(holding) && judge(holding).liveness != Liveness::dead;
+  return guard_stands(holding) && environment_.clock->monotonic() <= holding.guard->until;
 }
 
 bool Viewer::past_guard(const Holding& holding) const {
-  return holding.guarded_until && environment_.clock->monotonic() > *holding.guarded_until;
+  return guard_stands(holding) && environment_.clock->monotonic() > holding.guard->until;
+}
+
+bool Viewer::guard_stands(const Holding& holding) const {
+  return holding.guard && judge(holding.guard->by).liveness != Liveness::dead;
 }
 
 bool Viewer::same_clock(const OpenOffer& offer) const {

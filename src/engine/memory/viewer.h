@@ -18,7 +18,7 @@ class Viewer {
   // How the key stands; of several holders the oldest is shown and the others are counted.
   Observation observe(const Key& key, const Slot& slot) const;
   Observation observe(const Key& key, const Holding& holding) const;
-  // An operation runs under guard within its bound, in a process that is not proven dead: nobody may take over.
+  // An operation runs under guard within its bound, in a process that is not proven dead: the lease stays as it is.
   bool guarded(const Holding& holding) const;
   // Ran past it: the lease is over.
   bool past_guard(const Holding& holding) const;
@@ -32,6 +32,7 @@ class Viewer {
 
  private:
   Verdict judge(const ProcessIdentity& process) const;
+  bool guard_stands(const Holding& holding) const;
   bool same_clock(const OpenOffer& offer) const;
   rules::Age since_extension(const Holding& holding) const;
 

@@ -160,7 +160,7 @@ rules::ClaimVerdict Store::decide(const ClaimRequest& request, const Look& look)
 }
 
 Result<Grant> Store::claim(const ClaimRequest& request, const Stop* stop, Duration at_most) {
-  if (auto own = check_process(); !own) return fail(own.error());
+  if (auto own = check_change(request.key); !own) return fail(own.error());
   const Bound bound = Bound::of(core_, at_most, stop);
   // A glance without the guard first: who only waits must not stand in the way of who releases.
   auto glance = look(core_);

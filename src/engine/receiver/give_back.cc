@@ -42,6 +42,12 @@ Error Store::given_up(const ClaimRef& claim, Error error) {
                "nothing needs to be done for tenure: the next claimant takes it over", nullptr};
 }
 
+// Another thread of this process stands in the guard, on the pass of the lease: it goes on, and so does the lease.
+bool Store::guards_itself(const ClaimRef& claim) {
+  const auto mine = held(claim);
+  return mine && mine->pass.use->test();
+}
+
 Result<std::unique_ptr<Store::Entered>> Store::enter(const std::optional<ClaimRef>& claim, const Bound& bound) {
   auto entered = std::make_unique<Entered>();
   if (claim) entered->held = held(*claim);
@@ -62,8 +68,9 @@ Result<std::unique_ptr<Store::Entered>> Store::enter(const std::optional<ClaimRe
 }
 
 Result<Released> Store::release(const ClaimRef& claim) {
-  if (auto own = check_process(); !own) return fail(own.error());
+  if (auto own = check_change(claim.key); !own) return fail(own.error());
   auto entered = enter(claim, Bound::of(core_, limits::kSectionWait));
+  if (!entered && guards_itself(claim)) return fail(guarding::busy(claim.key));
   if (!entered) return fail(given_up(claim, entered.error()));
   auto now = glance(claim.claim, claim.epoch);
   if (!now) {
@@ -125,7 +132,7 @@ Result<void> Store::write_revocation(const std::string& reason, bool forced, con
 }
 
 Result<Revoked> Store::revoke(const RevokeRequest& request) {
-  if (auto own = check_process(); !own) return fail(own.error());
+  if (auto own = check_change(request.key); !own) return fail(own.error());
   if (auto text = check_text("reason", request.reason, limits::kReasonBytes, true); !text) return fail(text.error());
   auto entered = enter(std::nullopt, Bound::of(core_, kGuardWait));
   if (!entered) return fail(entered.error());

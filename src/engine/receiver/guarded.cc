@@ -6,7 +6,8 @@
 namespace tenure::receiver {
 
 Result<void> Store::guard(const GuardRequest& request, const Guarded& operation) {
-  if (auto own = check_process(); !own) return own;
+  if (auto checked = guarding::check(request, operation); !checked) return checked;
+  if (auto own = check_change(request.key); !own) return own;
   std::optional<ClaimRef> mine;
   {
     // Whoever knows the epoch alone, and is the holder all the same, has a pass ready.
@@ -20,24 +21,21 @@ Result<void> Store::guard(const GuardRequest& request, const Guarded& operation)
   if (!now) return fail(now.error());
   // At the bound the lease itself is given up, still inside the guard: whoever comes next is fenced off from nothing.
   Watchdog watchdog;
-  auto watched = watchdog.start(guarding::bound_of(request), [&] {
+  auto watched = watchdog.start(request.at_most, [&] {
     give_up_guarded(*now);
     (void)(*entered)->guard->leave();
   });
   if (!watched) return watched;
-  const Result<void> own = operation();
+  const auto own = [&] {
+    const guarding::Inside inside(place(), request.key);
+    return operation();
+  }();
   if (watchdog.stop()) return fail(guarding::past_bound(request, own));
   auto left = (*entered)->guard->leave();
-  if (left && *left) return own;
-  if (!left) {
-    return fail(left.error().code,
-                "the guard could not be dropped: " + left.error().message + "; " + guarding::words_of(own),
-                left.error().remedy);
-  }
-  return fail(
-      Code::unknown_outcome,
-      "somebody took this process for dead and moved its guard while the operation ran; " + guarding::words_of(own),
-      "find out what others did meanwhile");
+  if (!left) return fail(guarding::not_dropped(request, left.error(), own));
+  if (*left) return own;
+  const Error moved{Code::lost, "somebody took this process for dead, and moved its guard", "", nullptr};
+  return fail(guarding::lost_meanwhile(request, moved, own));
 }
 
 // The operation runs on while its bound has passed.

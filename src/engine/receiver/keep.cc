@@ -16,6 +16,11 @@ Result<void> Store::check_process() const {
               "open it in this process");
 }
 
+Result<void> Store::check_change(const Key& key) const {
+  if (auto own = check_process(); !own || !guarding::inside_any()) return own;
+  return guarding::check_outside(place(), key);
+}
+
 std::optional<Held> Store::held(const ClaimRef& claim) {
   std::lock_guard lock(mutex_);
   if (held_ && held_->claim == claim.claim && held_->epoch == claim.epoch) return held_;

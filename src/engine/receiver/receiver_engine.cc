@@ -38,10 +38,15 @@ class ReceiverEngine final : public Engine {
   }
   Result<Grant> await(const ClaimRequest& request, const Wait& wait) override {
     if (auto checked = check_request(request, traits()); !checked) return fail(checked.error());
+    // Before it waits: it might find the lease held, and wait for itself.
+    if (auto change = store_.check_change(request.key); !change) return fail(change.error());
     return receiver::await(store_, request, wait);
   }
   Result<Renewal> beat(const ClaimRef& claim) override { return store_.renew(claim); }
-  Result<Renewal> renew(const ClaimRef& claim) override { return store_.renew(claim); }
+  Result<Renewal> renew(const ClaimRef& claim) override {
+    if (auto change = store_.check_change(claim.key); !change) return fail(change.error());
+    return store_.renew(claim);
+  }
   Result<Standing> verify(const ClaimRef& claim) override { return store_.verify(claim); }
   Result<Released> release(const ClaimRef& claim) override { return store_.release(claim); }
   Result<Revoked> revoke(const RevokeRequest& request) override { return store_.revoke(request); }

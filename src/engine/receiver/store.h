@@ -10,6 +10,7 @@
 #include <string>
 
 #include "engine/engine.h"
+#include "engine/guarding.h"
 #include "engine/receiver/core.h"
 #include "engine/receiver/epochs.h"
 #include "engine/receiver/guard.h"
@@ -47,6 +48,8 @@ class Store {
   const Traits& traits() const { return traits_; }
   // Code::wrong_process in a forked child.
   Result<void> check_process() const;
+  // Of whatever changes the lease: also not from within an operation under its guard.
+  Result<void> check_change(const Key& key) const;
 
  private:
   // A guard, with what it stands on: the pass of the lease that we hold, or a draft made for this call.
@@ -81,7 +84,9 @@ class Store {
   // Takes the lease away and deletes it; inside the guard.
   Result<void> discard(const Look& look, const ClaimId& claim);
   Result<void> write_revocation(const std::string& reason, bool forced, const Observation& was);
+  guarding::Place place() const { return {core_.root->path(), core_.environment.processes->self().identity}; }
   Error given_up(const ClaimRef& claim, Error error);
+  bool guards_itself(const ClaimRef& claim);
   void give_up_guarded(const Look& now);
 
   std::optional<Held> held(const ClaimRef& claim);
