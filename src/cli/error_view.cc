@@ -79,10 +79,10 @@ struct Advice {
 Advice advice_on(const Error& error, const Viewpoint& from, const Key* key) {
   Advice advice;
   // An epoch of a key is mended with the key; that of a whole space has a command of its own, which the error names.
-  const bool of_key =
-      error.code == Code::epoch_unreadable && error.remedy.find("tenure space repair") == std::string::npos;
-  if (of_key && key != nullptr) advice.steps.push_back(repair_step(*key, from));
-  if (advised_by_standing(error)) return advice;
+  const bool named = error.remedy.find("tenure space repair") != std::string::npos ||
+                     error.remedy.find("tenure repair") != std::string::npos;
+  if (error.code == Code::epoch_unreadable && !named && key != nullptr) advice.steps.push_back(repair_step(*key, from));
+  if (advised_by_standing(error) && !named) return advice;
   if (is_command(error.remedy)) {
     advice.steps.push_back({"for example", error.remedy});
   } else {

@@ -30,6 +30,7 @@ Result<RevokeOptions> wishes(const Arguments& arguments, const Key& key) {
 
 std::string counted(const Clearance& done) {
   const std::size_t count = done.cleared.size();
+  if (count == 0 && !done.failed.empty()) return "nothing was cleared\n";
   std::string out = count == 0   ? "nothing is held by a dead holder"
                     : count == 1 ? "1 lease cleared"
                                  : std::to_string(count) + " leases cleared";

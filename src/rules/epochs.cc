@@ -11,7 +11,6 @@ using Reading = EpochSource::Reading;
 
 // A wall clock that shows less was never set.
 constexpr std::int64_t kYear2020Seconds = 1'577'836'800;
-constexpr std::uint64_t kEpochsPerSecond = 1'000'000;
 
 // What a source is worth. A number past the limit was never granted. Nobody writes a counter of 0, so where the key was
 // used before it is damage; elsewhere 0 says that there is no number.
@@ -55,8 +54,9 @@ std::int64_t seconds_of(WallTime now) {
 
 // An epoch by the wall clock: 0 where the clock was never set.
 std::uint64_t clock_epoch(WallTime now) {
-  const std::int64_t seconds = seconds_of(now);
-  return seconds < kYear2020Seconds ? 0 : static_cast<std::uint64_t>(seconds) * kEpochsPerSecond;
+  if (seconds_of(now) < kYear2020Seconds) return 0;
+  // To the microsecond: what is lost and repaired twice within one second must not begin twice at the same epoch.
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now.since_origin).count());
 }
 
 Result<NextEpoch> from_clock(WallTime now) {

@@ -39,7 +39,7 @@ ReceiverVerdict judge_here(const std::string& pid, Anywhere anywhere) {
     case Anywhere::found:
       return {{Liveness::live, pid + " runs since the recorded tick"}};
     case Anywhere::nowhere:
-      return {{Liveness::dead, pid + " is gone: no process of this machine has that number and start"}};
+      return {{Liveness::dead, pid + " is gone: no process has that number and start"}};
     case Anywhere::unseen:
       break;
   }

@@ -32,15 +32,57 @@ class Keeping : public ReceiverWorld {
   }
 };
 
-TEST_F(Keeping, F5_epochs_begin_at_one_and_rise) {
-  EXPECT_EQ(turn(), Epoch(1));
-  EXPECT_EQ(turn(), Epoch(2));
-  EXPECT_EQ(turn(), Epoch(3));
+TEST_F(Keeping, F5_epochs_begin_with_the_clock_and_rise_by_one) {
+  const Epoch first = turn();
+  EXPECT_EQ(first.value(), static_cast<std::uint64_t>(clock->wall().since_origin.count() / 1'000) + 1);
+  EXPECT_EQ(turn().value(), first.value() + 1);
+  EXPECT_EQ(turn().value(), first.value() + 2);
 }
 
-TEST_F(Keeping, WherePiAmqWasBeforeTheyBeginWithTheClock) {
-  disk->place(std::string(receiver::kQuarantine) + "/x", Placed::file);
-  EXPECT_GT(turn(), Epoch(1'000'000'000));
+TEST_F(Keeping, AFolderThatWasRemovedAndMadeAnewRepeatsNoEpoch) {
+  Epoch highest;
+  for (int round = 0; round < 5; ++round) {
+    for (const std::string& name : names()) disk->erase(name);
+    clock->advance(std::chrono::milliseconds(1));
+    const Epoch next = turn();
+    EXPECT_GT(next, highest);
+    highest = next;
+  }
+}
+
+TEST_F(Keeping, WhatIsDamagedAndRepairedTwiceInOneSecondRepeatsNoEpoch) {
+  Epoch highest;
+  for (int round = 0; round < 5; ++round) {
+    highest = std::max(highest, turn());
+    // A slot at a time pushes the epochs ahead of the clock; then nothing is left of the counter but what it gave.
+    damage_slots(true, false);
+    highest = std::max(highest, turn());
+    const Client holder = client();
+    auto grant = holder.engine->try_claim(request());
+    ASSERT_TRUE(grant) << grant.error().message;
+    EXPECT_GT(grant->epoch, highest);
+    highest = grant->epoch;
+    ASSERT_TRUE(holder.engine->revoke({*Key::parse(kReceiverKey), "because", true, std::nullopt}));
+    damage_slots(true, true);
+    EXPECT_TRUE(repair(true).at(0).why_not.empty());
+    const Epoch next = turn();
+    EXPECT_GT(next, highest);
+    highest = next;
+  }
+}
+
+TEST_F(Keeping, ANumberInASidecarThatCannotBeTrueOutvotesNoCounter) {
+  const Epoch before = turn();
+  const Client one = client();
+  ASSERT_TRUE(one.engine->try_claim(request()));
+  auto sidecar = decode_receiver_sidecar(*disk->bytes(kSidecarPath));
+  ASSERT_TRUE(sidecar);
+  sidecar->epoch = Epoch(Epoch::kLimit - 1);
+  disk->place(kSidecarPath, Placed::file, encode(*sidecar));
+  world->kill(one.process);
+  auto grant = newcomer();
+  ASSERT_TRUE(grant) << grant.error().message;
+  EXPECT_EQ(grant->epoch.value(), before.value() + 2);
 }
 
 TEST_F(Keeping, OfADamagedSlotTheEpochsJump) {

@@ -259,14 +259,32 @@ TEST_F(OwnerRows, OfOursWithADamagedOwnerRecordTheSidecarSpeaks) {
   EXPECT_GT(taken->epoch, grant->epoch);
 }
 
-TEST_F(OwnerRows, OfOursWithADamagedSidecarTheLockSpeaks) {
+// Its lock, and what its holder remembers, decide: nobody else gets in, and it is written again.
+TEST_F(OwnerRows, M19_of_ours_with_a_damaged_sidecar_the_lock_speaks_and_the_holder_writes_it_again) {
+  for (const Placed kind : {Placed::file, Placed::directory, Placed::link}) {
+    const Client one = client();
+    auto grant = one.engine->try_claim(request());
+    ASSERT_TRUE(grant) << grant.error().message;
+    const std::string whole = *disk->bytes(kSidecarPath);
+    disk->erase(kSidecarPath);
+    disk->place(kSidecarPath, kind, "{");
+    EXPECT_EQ(refusal({.pid_namespace = 4'026'533'000}), Code::held) << message_;
+    EXPECT_TRUE(says("life lock is held")) << message_;
+    // Whoever only has the handle knows neither that it is lost nor that it is not.
+    EXPECT_EQ(last_.engine->verify(ref(*grant)).error().code, Code::damaged);
+    EXPECT_EQ(last_.engine->release(ref(*grant)).error().code, Code::damaged);
+    auto standing = one.engine->verify(ref(*grant));
+    ASSERT_TRUE(standing) << standing.error().message;
+    EXPECT_TRUE(standing->needs_beat);
+    auto beat = one.engine->beat(ref(*grant));
+    ASSERT_TRUE(beat) << beat.error().message;
+    EXPECT_EQ(disk->bytes(kSidecarPath), whole);
+    EXPECT_TRUE(last_.engine->verify(ref(*grant)));
+    ASSERT_TRUE(one.engine->release(ref(*grant)));
+  }
   const Client one = client();
-  auto grant = one.engine->try_claim(request());
-  ASSERT_TRUE(grant);
+  ASSERT_TRUE(one.engine->try_claim(request()));
   disk->place(kSidecarPath, Placed::file, "{");
-  EXPECT_EQ(refusal({.pid_namespace = 4'026'533'000}), Code::held) << message_;
-  EXPECT_TRUE(says("life lock is held")) << message_;
-  EXPECT_EQ(one.engine->verify(ref(*grant)).error().code, Code::damaged) << "neither lost nor still ours: unknown";
   world->kill(one.process);
   EXPECT_TRUE(newcomer());
 }

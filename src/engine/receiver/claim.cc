@@ -23,17 +23,6 @@ Result<ClaimId> fresh_claim(const Core& core) {
   return ClaimId(bytes);
 }
 
-// Whether neither pi-amq nor we ever used this folder.
-Result<bool> never_used(const Core& core, const Look& look, const Epochs& epochs) {
-  if (!epochs.missing() || !look.nobody()) return false;
-  for (const char* name : {kQuarantine, kReclaims}) {
-    auto entry = core.root->look(name);
-    if (!entry) return fail(entry.error());
-    if (entry->kind != env::EntryKind::absent) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 // A lease in the making, in a folder of its own, with the pass of its holder-to-be. Goes again unless it is put in
@@ -201,9 +190,7 @@ Result<Grant> Store::grant(const ClaimRequest& request, Prepared& prepared, cons
   if (!claim) return fail(claim.error());
   auto epochs = Epochs::read(core_);
   if (!epochs) return fail(epochs.error());
-  auto first_use = never_used(core_, look, *epochs);
-  if (!first_use) return fail(first_use.error());
-  auto next = epochs->next(look.epoch(), *first_use);
+  auto next = epochs->next(look.epoch());
   if (!next) return fail(next.error());
   if (auto written = epochs->write(next->epoch); !written) return fail(written.error());
 
@@ -234,7 +221,7 @@ Result<Grant> Store::grant(const ClaimRequest& request, Prepared& prepared, cons
   }
   if (!next->note.empty()) grant.notes.push_back(next->note);
   grant.life_descriptor = pass.life->descriptor();
-  keep_held({*claim, next->epoch, pass});
+  keep_held({*claim, next->epoch, pass, sidecar});
   // Leftovers come of deaths, and most deaths end in a takeover.
   if (grant.displaced || next->epoch.value() % kSweepEach == 0) sweep(core_);
   return grant;
@@ -259,7 +246,7 @@ Result<Grant> Store::claim_again(const ClaimRequest& request, const Bound& bound
   }
   auto epochs = Epochs::read(core_);
   if (!epochs) return fail(epochs.error());
-  auto next = epochs->next(now->epoch(), false);
+  auto next = epochs->next(now->epoch());
   if (!next) return fail(next.error());
   if (auto written = epochs->write(next->epoch); !written) return fail(written.error());
   const Pass& pass = mine->pass;
@@ -269,7 +256,7 @@ Result<Grant> Store::claim_again(const ClaimRequest& request, const Bound& bound
   Grant grant{.key = request.key, .claim = *claim, .epoch = next->epoch, .reclaimed = true};
   grant.life_descriptor = pass.life->descriptor();
   if (!next->note.empty()) grant.notes.push_back(next->note);
-  keep_held({*claim, next->epoch, pass});
+  keep_held({*claim, next->epoch, pass, sidecar});
   return grant;
 }
 

@@ -36,10 +36,12 @@ Result<void> remove_folder(env::Directory& parent, const std::string& name) {
 Error Store::given_up(const ClaimRef& claim, Error error) {
   if (!held(claim)) return error;
   drop_held(claim.claim);
+  const bool in_the_way = error.code == Code::damaged || error.code == Code::holder_live;
   return Error{Code::unknown_outcome,
                "the lease in " + core_.root->path() + " may still be there (" + error.message +
                    "); its life lock was let go, so it counts as over, but not to pi-amq while this process lives",
-               "nothing needs to be done for tenure: the next claimant takes it over", nullptr};
+               in_the_way ? error.remedy : "nothing needs to be done for tenure: the next claimant takes it over",
+               nullptr};
 }
 
 // Another thread of this process stands in the guard, on the pass of the lease: it goes on, and so does the lease.
@@ -81,7 +83,12 @@ Result<Released> Store::release(const ClaimRef& claim) {
       return Released{false};
     }
     const bool mine = seen->sidecar && seen->sidecar->claim == claim.claim && seen->sidecar->epoch == claim.epoch;
-    const bool torn = !seen->sidecar && (*entered)->held && seen->generation() == (*entered)->held->pass.generation;
+    const bool torn = !seen->sidecar && (*entered)->held && lies_there(*(*entered)->held);
+    if (!mine && !torn && !seen->sidecar && (!seen->owner || is_ours(seen->generation()))) {
+      return fail(Code::damaged,
+                  core_.path_of(kLease) + "/" + kSidecar + " is missing or damaged; its holder writes it again",
+                  "try again in a moment");
+    }
     if (!mine && !torn) return lost(claim.key, claim.epoch, *seen, "");
     now = std::move(*seen);
   }

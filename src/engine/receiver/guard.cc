@@ -23,6 +23,16 @@ std::string shown(const ReceiverProcess& recorded) {
   return "pid " + std::to_string(recorded.pid) + " on " + escape_controls(recorded.hostname);
 }
 
+// What to do about a live one.
+std::string advice_on(const Core& core, const ReceiverProcess& recorded) {
+  const auto pid = static_cast<std::int32_t>(std::min<std::uint64_t>(recorded.pid, INT32_MAX));
+  const ProcessSight sight = core.environment.processes->look(pid);
+  const bool same =
+      sight.stat == ProcessSight::Stat::read && std::to_string(sight.start_ticks) == recorded.start_identity;
+  if (!same || (sight.state != 'T' && sight.state != 't')) return "try again; if it stays, see what that process does";
+  return "it is stopped, in the middle: kill -CONT " + std::to_string(pid) + " lets it go on, or end it";
+}
+
 InTheWay refuse(const Core& core, InTheWay way, Code code, const std::string& message) {
   way.kind = Kind::unverifiable;
   way.error = {code, message + " (lifecycle-unverifiable)", core.repair_command(), nullptr};
@@ -64,7 +74,7 @@ Result<InTheWay> judge_file(const Core& core, env::Directory& folder, const std:
       way.error = {Code::section_busy,
                    std::string(what) + " of " + core.root->path() + " is taken by " + shown(*record) + ": " +
                        judged.verdict.evidence + " (lifecycle-busy)",
-                   "try again; if it stays, see what that process does", nullptr};
+                   advice_on(core, *record), nullptr};
       return way;
     case Liveness::dead:
       way.kind = Kind::stale;

@@ -92,13 +92,44 @@ Result<Look> Store::current(const Key& key, const std::optional<ClaimId>& claim,
   auto now = look(core_);
   if (!now) return fail(now.error());
   if (now->sidecar && now->sidecar->epoch == epoch && (!claim || now->sidecar->claim == *claim)) return now;
-  const bool torn = !now->sidecar && claim && held({key, *claim, epoch}) && is_ours(now->generation());
+  // Somebody of us holds it, and it cannot be read who: no proof of a loss.
+  const bool torn = !now->nobody() && !now->sidecar && (!now->owner || is_ours(now->generation()));
   if (torn) {
-    return fail(Code::damaged, core_.path_of(kLease) + "/" + kSidecar + " is missing or damaged",
-                "stop the work, release, and claim it again");
+    return fail(Code::damaged,
+                core_.path_of(kLease) + "/" + kSidecar + " is missing or damaged; its holder writes it again",
+                "try again in a moment");
   }
   if (claim) drop_held(*claim);
   return lost(key, epoch, *now, "");
+}
+
+bool Store::lies_there(const Held& held) const {
+  auto folder = core_.root->open_folder(kLease);
+  if (!folder || *folder == nullptr) return false;
+  auto entry = (*folder)->look(kLife);
+  return entry && entry->identity == held.pass.identity();
+}
+
+Result<void> Store::restore(const ClaimRef& claim) {
+  auto entered = enter(claim, Bound::of(core_, kGuardWait));
+  if (!entered) return fail(entered.error());
+  const auto& mine = (*entered)->held;
+  if (!mine || !lies_there(*mine))
+    return fail(Code::section_busy, "it changed hands while it was looked at", "try again");
+  auto folder = core_.root->open_folder(kLease);
+  if (!folder) return fail(folder.error());
+  if (*folder == nullptr) return fail(Code::section_busy, "it went while it was looked at", "try again");
+  auto entry = (*folder)->look(kSidecar);
+  if (!entry) return fail(entry.error());
+  if (entry->kind != env::EntryKind::absent && entry->kind != env::EntryKind::file) {
+    auto random = fresh_random(core_);
+    if (!random) return fail(random.error());
+    auto quarantine = folder_of(core_, kQuarantine);
+    if (!quarantine) return fail(quarantine.error());
+    const std::string name = quarantined_guard(kSidecar, core_.clock().wall(), uuid_of(*random));
+    if (auto aside = (*folder)->move(kSidecar, **quarantine, name); !aside) return fail(aside.error());
+  }
+  return (*folder)->replace(kSidecar, kSidecarNew, encode(mine->sidecar), false);
 }
 
 Result<Renewal> Store::renew(const ClaimRef& claim) {
@@ -108,11 +139,22 @@ Result<Renewal> Store::renew(const ClaimRef& claim) {
   return Renewal{claim.epoch, std::nullopt, std::nullopt};
 }
 
+Result<Renewal> Store::beat(const ClaimRef& claim) {
+  if (auto own = check_process(); !own) return fail(own.error());
+  auto now = current(claim.key, claim.claim, claim.epoch);
+  if (now) return Renewal{claim.epoch, std::nullopt, std::nullopt};
+  if (now.error().code != Code::damaged || !held(claim)) return fail(now.error());
+  if (auto restored = restore(claim); !restored) return fail(restored.error());
+  return Renewal{claim.epoch, std::nullopt, std::nullopt};
+}
+
 Result<Standing> Store::verify(const ClaimRef& claim) {
   if (auto own = check_process(); !own) return fail(own.error());
   auto now = current(claim.key, claim.claim, claim.epoch);
-  if (!now) return fail(now.error());
-  return Standing{claim.epoch, std::nullopt};
+  if (now) return Standing{claim.epoch, std::nullopt};
+  const auto mine = now.error().code == Code::damaged ? held(claim) : std::nullopt;
+  if (!mine || !lies_there(*mine)) return fail(now.error());
+  return Standing{.epoch = claim.epoch, .remaining = std::nullopt, .needs_beat = true};
 }
 
 Result<Observation> Store::holder(const Key& key) {

@@ -208,7 +208,7 @@ Observation observe(const Core& core, const Look& look) {
   seen.why = stranger.why;
   if (look.nobody()) return seen;
   seen.state = look.owner ? State::held : State::damaged;
-  seen.note = look.owner ? look.note : look.damage;
+  seen.note = look.owner ? look.note : look.damage + "; to mend it: " + core.repair_command();
   if (!look.owner && !look.sidecar) return seen;
   seen.holders = 1;
   seen.epoch = look.epoch();

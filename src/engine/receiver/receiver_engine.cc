@@ -42,7 +42,7 @@ class ReceiverEngine final : public Engine {
     if (auto change = store_.check_change(request.key); !change) return fail(change.error());
     return receiver::await(store_, request, wait);
   }
-  Result<Renewal> beat(const ClaimRef& claim) override { return store_.renew(claim); }
+  Result<Renewal> beat(const ClaimRef& claim) override { return store_.beat(claim); }
   Result<Renewal> renew(const ClaimRef& claim) override {
     if (auto change = store_.check_change(claim.key); !change) return fail(change.error());
     return store_.renew(claim);

@@ -28,7 +28,11 @@ class Repair {
 
   Result<std::vector<ReceiverFault>> run() {
     for (const auto step : {&Repair::folders, &Repair::intents, &Repair::guard, &Repair::lease, &Repair::epochs}) {
-      if (auto done = (this->*step)(); !done) return fail(done.error());
+      if (auto done = (this->*step)(); !done) {
+        // What cannot be looked at is told of, and does not hide the rest.
+        faults_.push_back(
+            {done.error().message, "", done.error().remedy.empty() ? "see to it by hand" : done.error().remedy});
+      }
     }
     return std::move(faults_);
   }
@@ -105,11 +109,20 @@ class Repair {
     if (now->nobody()) return {};
     const Liveness liveness = now->occupant.verdict.liveness;
     const std::string& evidence = now->occupant.verdict.evidence;
+    if (!now->note.empty()) {
+      const bool lives = liveness == Liveness::live;
+      if (auto told = left_alone(core_.path_of(kLease) + ": " + now->note,
+                                 lives ? "its holder lives and writes it again" : "the next claim puts it aside");
+          !told) {
+        return told;
+      }
+    }
     if (now->damage.empty()) {
       if (liveness != Liveness::unknown) return {};
-      return left_alone(core_.path_of(kLease) + " is whole, but its holder cannot be judged: " + evidence + " (" +
-                            pi_word(*now) + ")",
-                        "if it is over for sure: tenure revoke receiver --force --reason TEXT");
+      return left_alone(
+          core_.path_of(kLease) + " is whole, but its holder cannot be judged: " + evidence + " (" + pi_word(*now) +
+              ")",
+          "if it is over for sure: tenure revoke --space " + core_.options.url + " --force --reason TEXT receiver");
     }
     if (liveness == Liveness::live) return left_alone(now->damage, "its holder lives: " + evidence);
     return found(now->damage + " (corrupt-owner)", "moved to " + core_.path_of(kQuarantine), liveness == Liveness::dead,
@@ -122,7 +135,7 @@ class Repair {
   }
 
   Result<void> epochs() {
-    auto counter = Epochs::read(core_);
+    auto counter = Epochs::read(core_, force_);
     if (!counter) return fail(counter.error());
     if (!counter->unreadable()) return {};
     return found(core_.path_of(kEpochs) + " is damaged: the highest epoch cannot be read",
@@ -136,7 +149,7 @@ class Repair {
     if (!guard) return fail(guard.error());
     auto now = look(core_);
     if (!now) return fail(now.error());
-    auto counter = Epochs::read(core_);
+    auto counter = Epochs::read(core_, force_);
     if (!counter) return fail(counter.error());
     if (!counter->unreadable()) return {};
     auto next = counter->repaired(now->epoch());

@@ -23,7 +23,8 @@ namespace tenure::receiver {
 struct Held {
   ClaimId claim;
   Epoch epoch;
-  Pass pass;  // with the life lock
+  Pass pass;                // with the life lock
+  ReceiverSidecar sidecar;  // so that it can be written again
 };
 
 class Store {
@@ -34,6 +35,7 @@ class Store {
   Result<Grant> claim(const ClaimRequest& request, const Stop* stop, Duration at_most);
   // keep.cc
   Result<Renewal> renew(const ClaimRef& claim);
+  Result<Renewal> beat(const ClaimRef& claim);
   Result<Standing> verify(const ClaimRef& claim);
   // give_back.cc
   Result<Released> release(const ClaimRef& claim);
@@ -80,6 +82,10 @@ class Store {
   // nullopt: it is not the current one, or cannot be seen at a glance.
   std::optional<Look> glance(const std::optional<ClaimId>& claim, Epoch epoch) const;
   Result<Look> current(const Key& key, const std::optional<ClaimId>& claim, Epoch epoch);
+  // Whether the lease there is the one that we hold, whatever became of its records: our lock lies in it.
+  bool lies_there(const Held& held) const;
+  // Writes the sidecar again, after a cleaner or a bad disk.
+  Result<void> restore(const ClaimRef& claim);
   std::unexpected<Error> lost(const Key& key, Epoch epoch, const Look& look, const std::string& why);
   // Takes the lease away and deletes it; inside the guard.
   Result<void> discard(const Look& look, const ClaimId& claim);
