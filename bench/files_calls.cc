@@ -59,7 +59,9 @@ void ours(const std::string& folder) {
 }
 
 void peers(const std::string& folder) {
-  for (const std::string& name : way_names()) {
+  std::vector<std::string> names = way_names();
+  names.insert(names.begin() + 1, {"receiver", "local", "pi-amq"});
+  for (const std::string& name : names) {
     if (name != "tenure") claims_and_releases(name, *make_way(name, folder));
   }
   AgentMux agentmux(folder);

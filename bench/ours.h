@@ -1,6 +1,7 @@
 // Our own way: the public API alone.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "must.h"
@@ -11,8 +12,8 @@ namespace tenure::bench {
 
 class Ours final : public Way {
  public:
-  explicit Ours(const std::string& url)
-      : space_(must(Space::open(url), "open the space")), key_(must(Key::parse("bench"), "key")) {
+  explicit Ours(const std::string& url, std::string_view key = "bench")
+      : space_(must(Space::open(url), "open the space")), key_(must(Key::parse(key), "key")) {
     options_.wait = std::nullopt;
   }
   void take() override { lease_.emplace(must(space_.claim(key_, options_), "claim")); }
@@ -25,6 +26,9 @@ class Ours final : public Way {
   // While it is taken.
   Lease& lease() { return *lease_; }
 
+  static std::unique_ptr<Ours> receiver(const std::string& folder) {
+    return std::make_unique<Ours>("receiver:" + folder + "/receiver", "receiver");
+  }
   static std::string files(const std::string& folder) { return "files:" + folder + "/space"; }
   static std::string local(const std::string& folder) { return "local:" + folder + "/local"; }
 

@@ -1,4 +1,5 @@
-// Claims, releases and verify of a local: space in one process that nobody disturbs, in turns with their peers.
+// Claims, releases and verify of a local: space in one process that nobody disturbs, in turns with their peers; and
+// claims and releases of a receiver: space, in turns with those of the others.
 #include <time.h>
 
 #include <filesystem>
@@ -66,6 +67,14 @@ Found claim_release(const Settings& settings) {
     if (missing(name).empty()) candidates.push_back(as_way(name, settings.folder));
   }
   candidates.push_back(as_way("tenure", settings.folder));
+  return take_turns(candidates, settings.turns);
+}
+
+Found receiver(const Settings& settings) {
+  std::vector<Candidate> candidates;
+  for (const char* name : {"receiver", "tenure", "local", "pi-amq"}) {
+    candidates.push_back(as_way(name, settings.folder));
+  }
   return take_turns(candidates, settings.turns);
 }
 
@@ -158,7 +167,11 @@ Found verify(const Settings& settings) {
 }  // namespace
 
 std::vector<Group> uncontended_groups() {
-  return {{"claim_release", claim_release}, {"distinct", distinct}, {"held", held}, {"verify", verify}};
+  return {{"claim_release", claim_release},
+          {"receiver", receiver},
+          {"distinct", distinct},
+          {"held", held},
+          {"verify", verify}};
 }
 
 }  // namespace tenure::bench

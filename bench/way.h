@@ -20,6 +20,8 @@ class Way {
 // The names that make_way knows, and what each is (the first of them, and the stores, lie in floors.h and stores.h):
 //
 //   local             Space::claim and Lease::release of the public API, in a local: space
+//   receiver          the same in a receiver: space
+//   pi-amq            the steps of pi-amq's receiver lease, as agentmux is made (below); a waiter polls each 5 ms
 //   mutex, ticket     the floors of that
 //   sqlite, redis, postgres
 //   tenure            Space::claim and Lease::release of the public API, in a files: space

@@ -2,6 +2,7 @@
 #include "must.h"
 #include "ours.h"
 #include "peers.h"
+#include "pi_amq.h"
 #include "stores.h"
 
 namespace tenure::bench {
@@ -13,6 +14,8 @@ std::vector<std::string> way_names() {
 std::unique_ptr<Way> make_way(const std::string& name, const std::string& folder) {
   if (name == "tenure") return std::make_unique<Ours>(Ours::files(folder));
   if (name == "local") return std::make_unique<Ours>(Ours::local(folder));
+  if (name == "receiver") return Ours::receiver(folder);
+  if (name == "pi-amq") return std::make_unique<PiAmq>(folder);
   if (name == "mutex") return std::make_unique<MutexFloor>(folder);
   if (name == "ticket") return std::make_unique<TicketLock>(folder);
   if (name == "sqlite") return make_sqlite(folder);

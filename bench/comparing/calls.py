@@ -12,6 +12,8 @@ from .table import emit, table
 RECORDED_CALLS = HERE / "calls.json"
 # What the memory of a process needs, not the operation: it comes and goes with the allocator.
 MEMORY_CALLS = {"brk", "mmap", "munmap", "mprotect", "madvise", "mremap", "futex", "sched_yield"}
+OURS = ("tenure", "receiver", "local")
+PI_AMQ_SYNCS = 12  # as counted of pi-amq itself
 SYNC_CALLS = {"fsync", "fdatasync", "sync_file_range", "syncfs", "msync"}
 CALLS_METHOD = ("strace over five repetitions between two marks, the median one; calls of the allocator and futexes "
                 "left out, clocks read without a system call not seen. \"keeper's\": calls of the other thread until "
@@ -70,7 +72,22 @@ def trace_calls(bench):
     ours, peer = (by_name[way, "claim"]["syncs"] for way in ("tenure", "o_excl-synced"))
     if ours != peer:
         raise Failed(f"a claim syncs {ours} times, its peers {peer} times: mend ClaimWrites in bench/peers.cc")
+    original = pairs(rows)["pi-amq"]["syncs"]
+    if original != PI_AMQ_SYNCS:
+        raise Failed(f"pi-amq makes {PI_AMQ_SYNCS} syncs for a claim and a release, its peer {original}: mend "
+                     "bench/pi_amq.cc")
     return rows
+
+
+def pairs(rows):
+    """{way: {"calls": …, "syncs": …}} of a claim and its release together, where the way has both."""
+    found = {}
+    for row in rows:
+        if row["operation"] in ("claim", "release"):
+            pair = found.setdefault(row["way"], {"calls": 0, "syncs": 0})
+            for kind in pair:
+                pair[kind] += row[kind]
+    return found
 
 
 def local_counts(bench):
@@ -83,14 +100,14 @@ def local_counts(bench):
 
 def calls_table(rows):
     lines = [[f"{row['way']}: {row['operation'].replace('-', ' ')}", str(row["calls"]), str(row["syncs"]),
-              f"{row['keeper_calls']:g}" if row["way"] == "tenure" else "",
+              f"{row['keeper_calls']:g}" if row["way"] in OURS else "",
               ", ".join(f"{call} {times}" for call, times in row["by_call"].items())] for row in rows]
     return table(["operation", "system calls", "syncs", "keeper's", "which"], lines, text_columns=(0, 4))
 
 
 def recorded(rows):
     return {f"{row['way']} {row['operation']}": {"calls": row["calls"], "syncs": row["syncs"]}
-            for row in rows if row["way"] == "tenure"}
+            for row in rows if row["way"] in OURS}
 
 
 def risen(rows):

@@ -47,6 +47,16 @@ def claim_lines():
     return found
 
 
+def receiver_lines():
+    ours, title = At("receiver", "receiver", "ns"), "receiver: claim + release"
+    found = [Line(title, "µs", ours, At("receiver", peer, "ns"), scale=1e-3) for peer in ("tenure", "pi-amq", "local")]
+    for kind, words in (("syncs", "syncs of these"), ("calls", "system calls of these")):
+        # Half of what pi-amq syncs, or less.
+        found += [Line(words, "", At("receiver", "receiver", kind), At("receiver", peer, kind),
+                       1 / 2 if (kind, peer) == ("syncs", "pi-amq") else None) for peer in ("tenure", "pi-amq", "local")]
+    return found
+
+
 def many_lines():
     one = At("distinct", "one", "ns")
     return [
@@ -113,7 +123,7 @@ def footprint_lines():
 
 
 def lines():
-    return claim_lines() + many_lines() + verify_lines() + handoff_lines() + trouble_lines() + footprint_lines()
+    return claim_lines() + receiver_lines() + many_lines() + verify_lines() + handoff_lines() + trouble_lines() + footprint_lines()
 
 
 # ---- measuring ----------------------------------------------------------------------------------------------------
@@ -146,6 +156,14 @@ def counts(bench, peers):
             for operation, numbers in calls.local_counts(bench).items()}
 
 
+def receiver(bench, peers):
+    """The times of one process, and the calls of a claim and a release."""
+    found = once(bench, peers, "receiver")
+    for way, counted in calls.pairs(calls.trace_calls(bench)).items():
+        found.setdefault(way, {}).update({kind: {"p50": number} for kind, number in counted.items()})
+    return found
+
+
 def groups_of(bench):
     names = run(bench.words("local_bench")).split() + ["counts"]
     wanted = bench.options.only
@@ -155,7 +173,7 @@ def groups_of(bench):
 
 
 def measure(bench, peers, group):
-    special = {"opening": opened, "counts": counts}
+    special = {"opening": opened, "counts": counts, "receiver": receiver}
     return special[group](bench, peers) if group in special else once(bench, peers, group)
 
 

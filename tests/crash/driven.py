@@ -11,7 +11,7 @@ import tempfile
 import time
 
 BOUND = 60  # seconds; only a fault reaches it
-KEY = "k"
+KEY = "k"  # of a files: space
 
 
 class Fault(Exception):
@@ -50,8 +50,8 @@ def innermost(pid):
 class Driven:
     """One driver process, perhaps below a tracer or in other namespaces (`before` is put before its command line)."""
 
-    def __init__(self, program, verb, url, before=(), cwd=None):
-        self.words = [*before, program, verb, url, KEY]
+    def __init__(self, program, verb, url, key, before=(), cwd=None):
+        self.words = [*before, program, verb, url, key]
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, cwd=cwd
@@ -89,6 +89,9 @@ class Driven:
         self.send(command)
         return self.answer(bound)
 
+    def pid(self):
+        return innermost(self.process.pid)
+
     def said(self):
         self.errors.seek(0)
         return self.errors.read().decode(errors="replace").strip()
@@ -118,19 +121,20 @@ class Driven:
 
 
 class World:
-    """A folder of its own and the drivers on it. `floor` is the highest epoch that anybody was surely given."""
+    """A folder of its own and the drivers on a space in it. `floor` is the highest epoch that anybody was surely given."""
+
+    url = key = None
 
     def __init__(self, program, parent):
         self.program = program
         self.folder = tempfile.mkdtemp(prefix="world-", dir=parent)
         self.space = os.path.join(self.folder, "space")
-        self.url = "files:" + self.space
-        self.leases = os.path.join(self.space, "leases")
         self.floor = 0
+        self.turn = 0  # where there are several ways of going on, their number
         self.started = []
 
     def start(self, verb, before=()):
-        driven = Driven(self.program, verb, self.url, before, cwd=self.folder)
+        driven = Driven(self.program, verb, self.url, self.key, before, cwd=self.folder)
         self.started.append(driven)
         return driven
 
@@ -148,16 +152,56 @@ class World:
         self.granted(holder.answer(), "the holder")
         return holder
 
+    def record_epoch(self):
+        """The epoch of the record that lies there, since somebody may have been given it; 0 without one."""
+        raise NotImplementedError
+
+    def names(self):
+        """What lies in the space, for whoever reads of a fault."""
+        raise NotImplementedError
+
+    def leftovers(self, evidence):
+        """What nobody would expect there after a release. `evidence`: something may have been moved aside."""
+        raise NotImplementedError
+
+    def undisturbed(self):
+        """A verb went through as it should."""
+
+    def refused(self, driver):
+        """A claim of a driver that lives was refused, and nobody has recovered yet."""
+
+    def crashed(self):
+        """All who had to do with the space are dead, and nobody has recovered yet."""
+
+    def recovered(self):
+        """A stranger has recovered, and was killed while it held the key."""
+
+    def end(self):
+        for driven in self.started:
+            driven.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def epoch_in(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return int(json.load(file).get("epoch", 0))
+    except (OSError, ValueError):
+        return 0
+
+
+class FilesWorld(World):
+    def __init__(self, program, parent):
+        super().__init__(program, parent)
+        self.url = "files:" + self.space
+        self.key = KEY
+        self.leases = os.path.join(self.space, "leases")
+
     def path(self, ending):
         return os.path.join(self.leases, KEY + ending)
 
     def record_epoch(self):
-        """The epoch of the record that lies there: somebody may have been given it."""
-        try:
-            with open(self.path(".lease.json"), encoding="utf-8") as file:
-                return int(json.load(file).get("epoch", 0))
-        except (OSError, ValueError):
-            return 0
+        return epoch_in(self.path(".lease.json"))
 
     def names(self):
         try:
@@ -168,8 +212,3 @@ class World:
     def leftovers(self, evidence):
         kept = r"\.(lock|epoch|life|seen|revoked\.json" + (r"|evidence-\d)" if evidence else ")")
         return [name for name in self.names() if not re.fullmatch(re.escape(KEY) + kept, name)]
-
-    def end(self):
-        for driven in self.started:
-            driven.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)

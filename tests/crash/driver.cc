@@ -1,10 +1,11 @@
-// One verb on one key of a `files:` folder, to be killed or disturbed at any of its system calls.
+// One verb on one key of a `files:` or `receiver:` folder, to be killed or disturbed at any of its system calls.
 //
 //   crash_driver VERB URL KEY
 //
 // The verb runs between two marks, write(-1, "begin") and write(-1, "end"), which fail and are seen by a tracer. What
 // is needed before it (the space, a lease of our own) is made before the first mark; `first` and `look` open the space
-// between the marks as well. Then one line tells the result:
+// between the marks as well. `stay` is guarded work without an end: it says its line inside and waits there to be
+// killed. Else one line tells the result:
 //
 //   ok EPOCH                       or   refused CODE OUTCOME MESSAGE
 //
@@ -74,11 +75,14 @@ class Driver {
   Result<Epoch> claim() { return claim_waiting(tenure::Duration{0}); }
   Result<Epoch> wait() { return claim_waiting(kShortWait); }
   Result<Epoch> claim_waiting(tenure::Duration at_most);
+  Result<Epoch> claim_bare();
   Result<Epoch> renew();
   Result<Epoch> verify();
   Result<Epoch> release();
   Result<Epoch> revoke();
+  Result<Epoch> guarded(const std::function<void()>& work);
   Result<Epoch> guard();
+  Result<Epoch> stay();
   Result<Epoch> rival();
 
   const std::string url_;
@@ -115,6 +119,16 @@ Result<Epoch> Driver::claim_waiting(tenure::Duration at_most) {
   if (!lease) return tenure::fail(lease.error());
   lease_.emplace(std::move(*lease));
   return lease_->epoch();
+}
+
+// Twice by the same process, owner and part: the second takes the first one's place.
+Result<Epoch> Driver::claim_bare() {
+  tenure::ClaimRequest request{.key = key_, .owner = "driver", .part = "only"};
+  if (space_->engine().traits().ttl) request.terms.ttl = kTtl;
+  auto grant = space_->engine().try_claim(request);
+  if (!grant) return tenure::fail(grant.error());
+  bare_ = ClaimRef{key_, grant->claim, grant->epoch};
+  return grant->epoch;
 }
 
 Result<Epoch> Driver::renew() {
@@ -155,15 +169,28 @@ Result<Epoch> Driver::revoke() {
   return was->epoch;
 }
 
-Result<Epoch> Driver::guard() {
+Result<Epoch> Driver::guarded(const std::function<void()>& work) {
   bool ran = false;
   auto done = space_->engine().guard({bare_->key, bare_->epoch, bare_->claim, std::chrono::seconds{20}}, [&] {
+    work();
     ran = true;
     return Result<void>{};
   });
   if (!done) return tenure::fail(done.error());
   if (!ran) return tenure::fail(tenure::Code::internal, "guarded, and yet not run");
   return bare_->epoch;
+}
+
+Result<Epoch> Driver::guard() {
+  return guarded([] { mark("work"); });
+}
+
+Result<Epoch> Driver::stay() {
+  return guarded([this] {
+    tell(bare_->epoch);
+    std::string nothing;
+    std::getline(std::cin, nothing);
+  });
 }
 
 Result<Epoch> Driver::rival() {
@@ -181,14 +208,10 @@ bool Driver::prepare(const std::string& verb) {
     return false;
   }
   if (verb == "claim" || verb == "wait" || verb == "revoke") return true;
-  tenure::ClaimRequest request{.key = key_, .owner = "driver", .part = "only"};
-  request.terms.ttl = kTtl;
-  auto grant = space_->engine().try_claim(request);
-  if (!grant) {
-    tell(tenure::fail(grant.error()));
+  if (auto claimed = claim_bare(); !claimed) {
+    tell(claimed);
     return false;
   }
-  bare_ = ClaimRef{key_, grant->claim, grant->epoch};
   if (verb != "restore") return true;
   // As a cleaner would: the keeper's next sign of life has to write the record anew.
   const std::string record = space_->location() + "/" + key_.text() + ".lease.json";
@@ -197,10 +220,11 @@ bool Driver::prepare(const std::string& verb) {
 
 int Driver::run(const std::string& verb) {
   const std::map<std::string, Verb> verbs{
-      {"first", &Driver::first},     {"look", &Driver::look},   {"claim", &Driver::claim},
-      {"wait", &Driver::wait},       {"renew", &Driver::renew}, {"restore", &Driver::renew},
-      {"verify", &Driver::verify},   {"guard", &Driver::guard}, {"revoke", &Driver::revoke},
-      {"release", &Driver::release}, {"rival", &Driver::rival}, {"again", &Driver::claim},
+      {"first", &Driver::first},     {"look", &Driver::look},          {"claim", &Driver::claim},
+      {"wait", &Driver::wait},       {"renew", &Driver::renew},        {"restore", &Driver::renew},
+      {"verify", &Driver::verify},   {"guard", &Driver::guard},        {"revoke", &Driver::revoke},
+      {"release", &Driver::release}, {"rival", &Driver::rival},        {"again", &Driver::claim},
+      {"stay", &Driver::stay},       {"reclaim", &Driver::claim_bare},
   };
   const auto chosen = verbs.find(verb);
   if (chosen == verbs.end() || !prepare(verb)) return 2;

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 import tracing
-from driven import KEY, Answer, Fault, World
+from driven import KEY, Answer, Fault, FilesWorld
 
 BOUND = 60
 SHARE = 8
@@ -34,7 +34,7 @@ class Fenced:
 
     def __init__(self, programs, parent, written):
         self.programs = programs
-        self.world = World(programs.driver, parent)
+        self.world = FilesWorld(programs.driver, parent)
         self.place = os.path.join(self.world.folder, "data")
         os.mkdir(self.place)
         self.path = os.path.join(self.place, "f")

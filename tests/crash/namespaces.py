@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from driven import Fault, World
+from driven import Fault, FilesWorld
 
 HIDE_PROC = ["sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
 PLACES = {
@@ -108,7 +108,7 @@ def main():
     for where_holder, where_claimant in pairs:
         title = f"holder: {where_holder}; claimant: {where_claimant}"
         with tempfile.TemporaryDirectory(prefix="tenure-namespaces-") as parent:
-            world = World(os.path.realpath(options.driver), parent)
+            world = FilesWorld(os.path.realpath(options.driver), parent)
             try:
                 print(f"{title}: {meet(world, where_holder, where_claimant, options.seconds)}", flush=True)
             except Fault as fault:

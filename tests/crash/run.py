@@ -1,6 +1,8 @@
 """The crash campaign: every verb, killed at each of its system calls in turn, and refused each of them in turn.
 
-    run.py --driver PROGRAM             every call killed; every third refusal, which third by the seed
+    run.py --driver PROGRAM             of files: spaces: every call killed; one refusal in some, which by the seed
+    run.py --driver PROGRAM --receiver  of receiver: spaces: killed at every call that changes what lies there, since
+                                        between two of them a death leaves the same; refusals as above
     run.py --driver PROGRAM --long      everything
     run.py --driver PROGRAM --only NAME one scenario
 
@@ -18,34 +20,59 @@ import sys
 import tempfile
 import time
 
+import receiver
+import scenarios
 import tracing
-from driven import Fault, World
-from scenarios import SCENARIOS, after_error, after_kill
+from driven import Fault
+from scenarios import after_error, after_kill
 
 WORKERS = 2
-SHARE = 3
 # The verb is the same each time, but locks inside libc may differ from run to run: so many blows may miss.
 MISSES_PERCENT = 2
 
 
+class Campaign:
+    """What is tried of one engine."""
+
+    def __init__(self, scenarios, share, only_changes):
+        self.scenarios = scenarios
+        self.share = share  # one refusal of so many is tried, but with --long
+        self.only_changes = only_changes  # killed only where that makes a difference, but with --long
+
+    def names(self, everything):
+        chosen = []
+        for name, scenario in self.scenarios.items():
+            trouble = scenario.needs and scenario.needs()
+            if trouble:
+                print(f"  {name}: NOT TRIED: {trouble}", flush=True)
+            elif everything or not scenario.long:
+                chosen.append(name)
+        return chosen
+
+
+FILES = Campaign(scenarios.SCENARIOS, 4, False)
+RECEIVER = Campaign(receiver.SCENARIOS, 16, True)
+
+
 class Blow:
-    def __init__(self, name, call, error):
+    def __init__(self, name, scenario, call, error):
         self.name = name
+        self.scenario = scenario
         self.call = call
         self.error = error  # None: SIGKILL
+        self.turn = 0
 
     def __str__(self):
         what = "killed at" if self.error is None else f"{self.error} from"
         return f"{self.name}: {what} {self.call.name} #{self.call.number}: {self.call}"
 
 
-def enumerate_calls(program, parent, name):
-    scenario = SCENARIOS[name]
-    world = World(program, parent)
+def enumerate_calls(program, parent, name, scenario):
+    world = scenario.world(program, parent)
     try:
         scenario.prepare(world)
         log = os.path.join(world.folder, "trace")
-        driver = world.start(scenario.verb, tracing.whole(log))
+        driver = world.start(scenario.verb, [*scenario.before, *tracing.whole(log)])
         answer = driver.answer()
         driver.process.stdin.close()
         status = driver.wait()
@@ -54,6 +81,7 @@ def enumerate_calls(program, parent, name):
         calls = tracing.calls_between_marks(log)
         if len(calls) < 5 or not calls[-1].is_end:
             raise Fault(f"{name}: the marks were not seen")
+        world.undisturbed()
         return calls
     finally:
         world.end()
@@ -61,14 +89,15 @@ def enumerate_calls(program, parent, name):
 
 def strike(program, parent, blow):
     """True when the blow fell; raises Fault when something does not hold after it."""
-    scenario = SCENARIOS[blow.name]
-    world = World(program, parent)
+    scenario = blow.scenario
+    world = scenario.world(program, parent)
+    world.turn = blow.turn
     try:
         holder = scenario.prepare(world)
         log = os.path.join(world.folder, "trace")
         killed = blow.error is None
         before = tracing.killing(log, blow.call) if killed else tracing.refusing(log, blow.call, blow.error)
-        driver = world.start(scenario.verb, before)
+        driver = world.start(scenario.verb, [*scenario.before, *before])
         if killed:
             told = driver.line()
             if told is not None:
@@ -86,14 +115,19 @@ def strike(program, parent, blow):
         world.end()
 
 
-def plan(program, parent, names, seed, everything):
+def plan(program, parent, campaign, names, seed, everything):
     blows = []
     for name in names:
-        calls = enumerate_calls(program, parent, name)
-        refusals = [Blow(name, call, error) for call in calls for error in tracing.errors_for(call)]
-        chosen = refusals if everything else refusals[seed % SHARE::SHARE]
-        blows += [Blow(name, call, None) for call in calls] + chosen
-        print(f"  {name}: {len(calls)} calls, {len(chosen)} of {len(refusals)} refusals", flush=True)
+        scenario = campaign.scenarios[name]
+        calls = enumerate_calls(program, parent, name, scenario)
+        refusals = [Blow(name, scenario, call, error) for call in calls for error in tracing.errors_for(call)]
+        chosen = refusals if everything else refusals[seed % campaign.share::campaign.share]
+        deaths = [Blow(name, scenario, call, None) for call in calls
+                  if everything or not campaign.only_changes or call.changes]
+        blows += deaths + chosen
+        print(f"  {name}: {len(deaths)} deaths at {len(calls)} calls, {len(chosen)} of {len(refusals)} refusals", flush=True)
+    for number, blow in enumerate(blows):
+        blow.turn = number + seed
     return blows
 
 
@@ -125,20 +159,24 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--driver", required=True)
     parser.add_argument("--long", action="store_true")
-    parser.add_argument("--only", choices=sorted(SCENARIOS))
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(SHARE))
+    parser.add_argument("--receiver", action="store_true")
+    parser.add_argument("--only", metavar="SCENARIO")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(48))
     options = parser.parse_args()
+    campaign = RECEIVER if options.receiver else FILES
+    if options.only and options.only not in campaign.scenarios:
+        parser.error("--only knows: " + "; ".join(campaign.scenarios))
     print(f"crash campaign, seed {options.seed}", flush=True)
     trouble = tracing.tracer_works()
     if trouble:
         print(f"strace cannot trace here, and nothing was tried: {trouble}")
         return 1
-    names = [options.only] if options.only else list(SCENARIOS)
+    names = [options.only] if options.only else campaign.names(options.long)
     program = os.path.realpath(options.driver)
     begun = time.monotonic()
     try:
         with folder(options.long) as parent:
-            blows = plan(program, parent, names, options.seed, options.long)
+            blows = plan(program, parent, campaign, names, options.seed, options.long)
     except Fault as fault:
         print(f"FAULT {fault}")
         return 1

@@ -11,6 +11,7 @@ import subprocess
 
 BEGIN = 'write(-1, "begin"'
 END = 'write(-1, "end"'
+MARK = "write(-1, "
 CALL = re.compile(r"([a-z_][a-z0-9_]*)\((.*)")
 
 
@@ -23,6 +24,15 @@ class Call:
     @property
     def is_end(self):
         return self.text.startswith(END)
+
+    @property
+    def is_mark(self):
+        return self.text.startswith(MARK)
+
+    @property
+    def changes(self):
+        """Whether what lies on the disk is another after the call. Between two such calls a death leaves the same."""
+        return self.name in _CHANGING or "O_CREAT" in self.text
 
     def __str__(self):
         return self.text if len(self.text) <= 110 else self.text[:107] + "..."
@@ -105,13 +115,19 @@ _TAKING_ROOM = {"openat", "open", "mkdir", "mkdirat", "linkat", "renameat", "ren
                 "ftruncate", "fallocate", "fsync", "fdatasync", "inotify_add_watch"}
 _SLOW = {"openat", "open", "read", "pread64", "write", "pwrite64", "flock", "fcntl", "ppoll", "poll", "fsync", "fdatasync",
          "ftruncate", "fallocate", "fstatfs", "statfs", "getrandom"}
+_CHANGING = {"mkdir", "mkdirat", "unlink", "unlinkat", "link", "linkat", "rename", "renameat", "renameat2", "write",
+             "pwrite64", "ftruncate", "fallocate"}
+# Of a renameat2 that is to replace nothing: some file systems know no such thing, and one goes on without it.
+NOT_KNOWN = "EINVAL"
+HARMLESS = ("EINTR", NOT_KNOWN)
+_ALWAYS_WORKING = ("F_GETFL", "F_SETFD", "F_GETFD")
 _NEW_DESCRIPTOR = {"openat", "open", "eventfd2", "inotify_init1", "pidfd_open", "dup", "dup3", "socket", "memfd_create",
                    "epoll_create1", "timerfd_create"}
 
 
 def errors_for(call):
     errors = []
-    if call.is_end:
+    if call.is_mark or any(word in call.text for word in _ALWAYS_WORKING):
         return errors
     on_file = call.name == "mmap" and "MAP_ANONYMOUS" not in call.text
     opens_only = call.name in ("openat", "open") and "O_CREAT" not in call.text and "O_TMPFILE" not in call.text
@@ -125,6 +141,8 @@ def errors_for(call):
         errors.append("EMFILE")
     if on_file or call.name in ("madvise", "inotify_add_watch"):
         errors.append("ENOMEM")
+    if "RENAME_NOREPLACE" in call.text:
+        errors.append(NOT_KNOWN)
     if call.name in ("clone3", "clone"):
         errors.append("EAGAIN")
     return errors

@@ -128,6 +128,8 @@ TEST_F(Keeping, D2_what_the_dead_left_is_swept_and_what_the_living_make_is_not) 
   ASSERT_FALSE(mortal.engine->try_claim(request()));
   disk->place(".receiver.prepare-a1B2c3/owner.json", Placed::file, "{}");
   disk->place(".receiver.released-gen-00112233-4455-4677-8899-aabbccddeeff/owner.json", Placed::file, "{}");
+  disk->place(receiver::kRevokedNew, Placed::file, "{}");
+  disk->place(receiver::kEpochsNew, Placed::file, "");
   disk->place(".receiver.mine", Placed::file, "of the user");
   // Another is about to.
   const Client slow = client();
@@ -150,6 +152,7 @@ TEST_F(Keeping, D2_what_the_dead_left_is_swept_and_what_the_living_make_is_not) 
   };
   EXPECT_EQ(has(".receiver.prepare-"), 1) << "that of the slow one";
   EXPECT_EQ(has(".receiver.released-"), 0);
+  EXPECT_EQ(has(receiver::kRevokedNew) + has(receiver::kEpochsNew), 0);
   EXPECT_EQ(has(".receiver.mine"), 1);
 }
 
@@ -176,6 +179,32 @@ TEST_F(Keeping, WhoWasSweptAwayBeforeItHadLockedItsFolderClaimsAnew) {
   });
   auto grant = stopped.engine->try_claim(request());
   EXPECT_TRUE(grant) << grant.error().message;
+}
+
+// The claim is made once the folder has its name: what goes wrong from there on refuses nothing.
+TEST_F(Keeping, NoClaimIsRefusedWhoseLeaseIsInPlace) {
+  for (const bool lost : {false, true}) {
+    for (const bool blind : {false, true}) {
+      const Client one = client();
+      disk->faults(one.process)->before("move", 1, [&] {
+        using Kind = fakes::Fault::Kind;
+        if (lost) disk->faults(one.process)->at("move", 1, {Kind::lose_answer, Code::input_output});
+        if (blind) disk->faults(one.process)->at("look", 1, {Kind::refuse, Code::input_output});
+      });
+      auto grant = one.engine->try_claim(request());
+      ASSERT_TRUE(there(kOwnerPath));
+      if (lost && blind) {
+        ASSERT_FALSE(grant);
+        EXPECT_EQ(grant.error().code, Code::unknown_outcome) << grant.error().message;
+      } else {
+        ASSERT_TRUE(grant) << grant.error().message;
+        EXPECT_TRUE(one.engine->verify(ref(*grant)));
+        EXPECT_TRUE(one.engine->release(ref(*grant)));
+      }
+    }
+  }
+  const auto grant = newcomer();
+  EXPECT_TRUE(grant) << "the one of which nobody knew counts as over: " << grant.error().message;
 }
 
 TEST_F(Keeping, NothingIsWrongWithAHealthyNamespace) {

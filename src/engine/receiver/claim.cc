@@ -53,19 +53,27 @@ class Store::Prepared {
     if (moved && *moved == env::Moved::missing) {
       return fail(Code::input_output, core_.path_of(name_) + " was removed while the claim was made", "try again");
     }
-    // An answer that was lost is asked for again.
-    auto there = core_.root->look(kLease);
-    auto own = folder->identity();
-    placed_ = there && own && there->identity == *own;
-    if (placed_) return true;
-    if (!moved) return fail(moved.error());
-    return fail(Code::input_output, core_.path_of(kLease) + " was taken away as soon as it was made");
+    if (!moved) {
+      // An answer that was lost is asked for again.
+      auto there = core_.root->look(kLease);
+      auto own = folder->identity();
+      unknown_ = !there || !own;
+      if (unknown_) {
+        return fail(Code::unknown_outcome,
+                    core_.path_of(kLease) + " may be ours or not (" + moved.error().message +
+                        "); its life lock was let go, so it counts as over, but not to pi-amq while this process lives",
+                    "nothing needs to be done for tenure: the next claimant takes it over");
+      }
+      if (there->identity != *own) return fail(moved.error());
+    }
+    placed_ = true;
+    return true;
   }
 
   // Somebody swept it away as a leftover: this process was stopped for long before it had locked it.
   bool swept() const {
     auto there = core_.root->look(name_);
-    return !placed_ && there && there->kind == env::EntryKind::absent;
+    return !placed_ && !unknown_ && there && there->kind == env::EntryKind::absent;
   }
 
   const std::string& name() const { return name_; }
@@ -78,6 +86,7 @@ class Store::Prepared {
   const std::string name_;
   const std::string generation_;
   bool placed_ = false;
+  bool unknown_ = false;  // whether it was put in place
 };
 
 Result<void> Store::fill(const ClaimRequest& request, Prepared& prepared) const {

@@ -2,8 +2,9 @@
 //
 // Inside the guard, where nobody of pi-amq makes or deletes a lease: whatever it left in the making is nobody's. Ours
 // are made before the guard is taken; the lock of their pass tells whether their maker lives, once there is one: the
-// first minute is theirs, and whoever was stopped for longer in between makes its claim anew. Evidence is kept, but not
-// for ever: the newest 64.
+// first minute is theirs, and whoever was stopped for longer in between makes its claim anew. What is written under the
+// guard to take the place of another file is nobody's for the same reason. Evidence is kept, but not for ever: the
+// newest 64.
 #include <algorithm>
 
 #include "base/limits.h"
@@ -31,6 +32,7 @@ bool is_settled(const Core& core, const std::string& name) {
 }
 
 bool is_leftover(const Core& core, const std::string& name) {
+  if (name == kRevokedNew || name == kEpochsNew) return true;
   if (is_guard_draft(name) || is_taken_guard(name)) {
     return core.root->probe_life(name, std::nullopt).sight == LifeSight::free && is_settled(core, name);
   }
