@@ -114,15 +114,15 @@ inline constexpr std::uint64_t kRepairJump = 1'000'000;
 //   counter readable                        max(all) + 1
 //   counter gone or damaged, a copy stands  max(copies) + kRepairJump, with a note
 //   nothing readable, first use             1
-//   nothing readable, all missing, used before   microseconds since 1970, with a note (a wall clock before 2020 is refused)
-//   nothing readable, something damaged     Code::epoch_unreadable
-//   result at or beyond Epoch::kLimit       Code::epoch_exhausted
+//   nothing readable, all missing, used before   microseconds since 1970, with a note (a wall clock before 2020 is
+//   refused) nothing readable, something damaged     Code::epoch_unreadable result at or beyond Epoch::kLimit
+//   Code::epoch_exhausted
 // A value at or beyond Epoch::kLimit counts as unreadable; so does a counter of 0, which nobody writes, unless it is
 // the first use.
 Result<NextEpoch> next_epoch(const EpochSources& sources);
 // What an operator's forced repair goes on from: above every credible source (by kRepairJump where the counter is not
-// one of them) and above the microseconds since 1970. Code::epoch_unreadable only when nothing is credible and the wall clock
-// was never set.
+// one of them) and above the microseconds since 1970. Code::epoch_unreadable only when nothing is credible and the wall
+// clock was never set.
 Result<NextEpoch> repaired_epoch(const EpochSources& sources);
 
 // ---- the current claim --------------------------------------------------------------------------------------------
