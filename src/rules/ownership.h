@@ -114,9 +114,9 @@ inline constexpr std::uint64_t kRepairJump = 1'000'000;
 //   counter readable                        max(all) + 1
 //   counter gone or damaged, a copy stands  max(copies) + kRepairJump, with a note
 //   nothing readable, first use             1
-//   nothing readable, all missing, used before   microseconds since 1970, with a note (a wall clock before 2020 is
-//   refused) nothing readable, something damaged     Code::epoch_unreadable result at or beyond Epoch::kLimit
-//   Code::epoch_exhausted
+//   nothing readable, all missing, used before   microseconds since 1970, with a note (none before 2020: refused)
+//   nothing readable, something damaged     Code::epoch_unreadable
+//   result at or beyond Epoch::kLimit       Code::epoch_exhausted
 // A value at or beyond Epoch::kLimit counts as unreadable; so does a counter of 0, which nobody writes, unless it is
 // the first use.
 Result<NextEpoch> next_epoch(const EpochSources& sources);
