@@ -47,7 +47,7 @@ Error Store::given_up(const ClaimRef& claim, Error error) {
 // Another thread of this process stands in the guard, on the pass of the lease: it goes on, and so does the lease.
 bool Store::guards_itself(const ClaimRef& claim) {
   const auto mine = held(claim);
-  return mine && mine->pass.use->test();
+  return mine && mine->pass.turn->taken();
 }
 
 Result<std::unique_ptr<Store::Entered>> Store::enter(const std::optional<ClaimRef>& claim, const Bound& bound) {

@@ -226,17 +226,18 @@ Result<Guard> Guard::enter(const Core& core, const Pass& pass, const Bound& boun
   Pause pause(core, bound);
   bool first = false;  // of the threads of this process
   const auto failed = [&](Error error) -> Result<Guard> {
-    if (first) pass.use->clear();
+    if (first) pass.turn->give_back();
     return fail(std::move(error));
   };
   for (int attempt = 1;; ++attempt) {
-    first = first || !pass.use->test_and_set();
+    first = first || pass.turn->take();
     auto way = first ? try_once(core, pass, pause) : another_thread(core);
     if (!way) return failed(way.error());
     if (way->kind == Kind::nothing) return Guard(core, pass);
     if (way->kind == Kind::unverifiable) return failed(way->error);
     if (bound.over(core)) return failed(over(bound, std::move(way->error)));
-    if (way->kind == Kind::changed && attempt < kHasty) continue;
+    if (!first) pass.turn->wait();
+    if (!first || (way->kind == Kind::changed && attempt < kHasty)) continue;
     if (auto slept = pause.sleep(); !slept) return failed(slept.error());
   }
 }
@@ -249,7 +250,7 @@ Guard::~Guard() {
 
 Result<bool> Guard::leave() {
   auto dropped = drop(*std::exchange(core_, nullptr), *pass_);
-  pass_->use->clear();
+  pass_->turn->give_back();
   return dropped;
 }
 

@@ -5,22 +5,54 @@
 // would respect for ever. Linked, not written: a release needs no room on the disk.
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "engine/receiver/core.h"
 #include "model/receiver_record.h"
 
 namespace tenure::receiver {
 
+// One thread of this process at a time has the pass in use.
+class Turn {
+ public:
+  bool take() {
+    const std::lock_guard lock(mutex_);
+    return !std::exchange(taken_, true);
+  }
+  void give_back() {
+    {
+      const std::lock_guard lock(mutex_);
+      taken_ = false;
+    }
+    free_.notify_all();
+  }
+  // For a moment at most: whoever waits has a bound of its own to look at.
+  void wait() {
+    std::unique_lock lock(mutex_);
+    free_.wait_for(lock, std::chrono::milliseconds(1), [this] { return !taken_; });
+  }
+
+  bool taken() const {
+    const std::lock_guard lock(mutex_);
+    return taken_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable free_;
+  bool taken_ = false;
+};
+
 struct Pass {
   std::shared_ptr<env::Directory> folder;  // where its file lies, by whatever name the folder is known
   std::string name;
   std::string generation;
   std::shared_ptr<env::LifeLock> life;
-  // Set while it stands as the guard: one thread of this process at a time.
-  std::shared_ptr<std::atomic_flag> use = std::make_shared<std::atomic_flag>();
+  std::shared_ptr<Turn> turn = std::make_shared<Turn>();  // while it stands as the guard
 
   FileIdentity identity() const { return life->identity(); }
 };
