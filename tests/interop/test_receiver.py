@@ -149,13 +149,13 @@ class Exclusion(Interop):
         self.assert_only()
 
     def test_our_lease_is_honoured_and_has_its_fields(self):
-        run = self.holder("receiver", "--session", "s-1")
+        run = self.holder("receiver", "--session", "s-1", "--session-file", "sessions/../s.jsonl")
         owner = self.owner()
         start, executable = pi_amq.inspect_process(run.pid)
         self.assertEqual(tuple(owner), pi_amq.OWNER_KEYS)
         self.assertEqual(owner, {
             "schema": 1, "generation": owner["generation"], "piSessionId": "s-1",
-            "piSessionFile": "/dev/null", "pid": run.pid,
+            "piSessionFile": os.path.join(os.path.realpath(self.folder), "s.jsonl"), "pid": run.pid,
             "processStartIdentity": start, "bootIdentity": pi_amq.boot_identity(), "executable": executable,
             "hostname": pi_amq.host_name(), "rootId": "root", "createdAt": owner["createdAt"]})
         self.assertRegex(owner["generation"], r"^tenure-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-")
@@ -303,6 +303,11 @@ class OthersGuards(Interop):
                 shutil.rmtree(self.namespace, ignore_errors=True)
                 body(place)
 
+    @staticmethod
+    def watches(pid):
+        folder = f"/proc/{pid}/fdinfo"
+        return any("inotify wd:" in content(os.path.join(folder, name)) for name in os.listdir(folder))
+
     def test_of_a_living_process_ours_waits_and_is_refused_as_busy(self):
         pi = self.pi()
 
@@ -314,8 +319,7 @@ class OthersGuards(Interop):
             self.assertIn(str(pi.pid), error["message"])
             self.assertTrue(os.path.exists(self.within(*place)), "it was left alone")
             run = self.start("run", "receiver", "--wait", "80s", "--", "true")
-            until(lambda: any(name.startswith(".receiver.prepare-tenure-") for name in os.listdir(self.namespace)),
-                  "it has its lease ready and waits for the guard")
+            until(lambda: self.watches(run.pid), "it watches the folder for the guard to go")
             os.unlink(self.within(*place))
             self.assertEqual(run.wait(), 0, run.err)
 
@@ -404,6 +408,60 @@ class OursAsSeenByIt(Interop):
                 self.assertEqual(self.acquired(pi)["reclaimed"]["owner"]["pid"], run.pid)
                 self.assertEqual(self.intents(), [])
                 self.assertFalse(os.path.exists(self.within(GUARD)))
+
+
+class GuardedWork(Interop):
+    """`tenure guard` works under a guard as its own operations do."""
+
+    def guarding(self, run, bound):
+        guard = self.start("guard", "receiver", "--epoch", str(run.epoch), "--guard-for", bound, "--", "cat",
+                           stdin=subprocess.PIPE)
+        until(lambda: content(self.within(GUARD)) or guard.process.poll() is not None, "the guard is there")
+        self.assertIsNone(guard.process.poll(), guard.err)
+        return guard
+
+    def assert_busy(self, pi, owner):
+        self.assertEqual(pi.ask("acquire")["reason"], "lifecycle-busy")
+        self.assertIn("lifecycle-busy", pi.ask("release", owner["generation"])["diagnostic"])
+
+    def test_meanwhile_it_is_busy_and_takes_nothing(self):
+        run, pi = self.holder("receiver"), self.pi("--guard-wait-ms", "50")
+        owner = self.owner()
+        guard = self.guarding(run, "10m")
+        record = json.loads(content(self.within(GUARD)))
+        self.assertEqual(tuple(record), pi_amq.GUARD_KEYS)
+        self.assertEqual((record["pid"], record["executable"]), (guard.pid, os.path.realpath(PROGRAM)))
+        self.assert_busy(pi, owner)
+        self.assertIn("lifecycle-busy", guard.err, "that others are refused is said")
+        guard.process.stdin.close()
+        self.assertEqual(guard.wait(), 0)
+        self.assertEqual(pi.ask("acquire"), {"status": "held", "owner": owner})
+        self.assert_only("receiver.lock")
+
+    def test_its_death_is_seen_by_both(self):
+        for ours in (False, True):
+            with self.subTest(ours=ours):
+                self.use(self.path(f"namespace-{ours}"))
+                run, pi = self.holder("receiver"), self.pi()
+                owner = self.owner()
+                guard = self.guarding(run, "10m")
+                guard.process.kill()
+                guard.wait()
+                if ours:
+                    self.tenure("revoke", "receiver", "--force", "--reason", "r", check=0)
+                    self.assertEqual(run.wait(), 76)
+                else:
+                    self.assertEqual(pi.ask("acquire"), {"status": "held", "owner": owner})
+                    self.assertIsNone(run.process.poll())
+                self.assertRegex(self.evidence()[0], rf"^lifecycle\.tenure-[0-9a-f-]{{36}}{EVIDENCE}\.json$")
+                self.assertFalse(os.path.exists(self.within(GUARD)))
+
+    def test_at_its_bound_the_lease_is_free_for_it(self):
+        run, pi = self.holder("receiver"), self.pi("--guard-wait-ms", str(1000 * BOUND))
+        guard = self.guarding(run, "300ms")
+        self.assertIsNone(self.acquired(pi)["reclaimed"], "it was given up, not taken from a dead one")
+        self.assertEqual(guard.wait(), 70)
+        self.assertEqual(run.wait(), 76)
 
 
 class Elsewhere(Interop):

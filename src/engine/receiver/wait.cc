@@ -34,14 +34,8 @@ class ReceiverChanges final : public Changes {
 }  // namespace
 
 Result<Grant> await(Store& store, const ClaimRequest& request, const Wait& wait) {
-  // Whoever meets a guard waits until it is gone, and only then makes ready for a claim: of a crowd that a release
-  // wakes most would write and sync for nothing, and stand in each other's way.
-  const auto claim = [&](const ClaimRequest& asked, const Stop* stop, Duration guard_wait) -> Result<Grant> {
-    auto way = guard_in_the_way(store.core());
-    if (way && way->kind == InTheWay::Kind::busy) return fail(std::move(way->error));
-    return store.claim(asked, stop, guard_wait);
-  };
-  const FolderWait folder{.claim = claim,
+  const FolderWait folder{.claim = [&](const ClaimRequest& asked, const Stop* stop,
+                                       Duration guard_wait) { return store.claim(asked, stop, guard_wait); },
                           .holder = [&](const Key& key) { return store.holder(key); },
                           .watch = [&] { return store.core().root->watch(); },
                           .sign_of = sign_of,
