@@ -235,9 +235,13 @@ Result<Guard> Guard::enter(const Core& core, const Pass& pass, const Bound& boun
     if (!way) return failed(way.error());
     if (way->kind == Kind::nothing) return Guard(core, pass);
     if (way->kind == Kind::unverifiable) return failed(way->error);
+    // What has just been moved out of the way is no reason to give up, however late it is.
+    if (way->kind == Kind::changed && attempt < kHasty) continue;
     if (bound.over(core)) return failed(over(bound, std::move(way->error)));
-    if (!first) pass.turn->wait();
-    if (!first || (way->kind == Kind::changed && attempt < kHasty)) continue;
+    if (!first) {
+      pass.turn->wait();
+      continue;
+    }
     if (auto slept = pause.sleep(); !slept) return failed(slept.error());
   }
 }
