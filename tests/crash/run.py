@@ -51,7 +51,7 @@ class Campaign:
 
 
 FILES = Campaign(scenarios.SCENARIOS, 4, False)
-RECEIVER = Campaign(receiver.SCENARIOS, 16, True)
+RECEIVER = Campaign(receiver.SCENARIOS, 20, True)
 
 
 class Blow:
@@ -161,7 +161,7 @@ def main():
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--receiver", action="store_true")
     parser.add_argument("--only", metavar="SCENARIO")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(48))
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(60))
     options = parser.parse_args()
     campaign = RECEIVER if options.receiver else FILES
     if options.only and options.only not in campaign.scenarios:
